@@ -18,6 +18,7 @@ class EventQueue:
     def tell(self, event: Event) -> None:
         """This has happened. The exchange that listens hears it; else it was said outside of exchanges."""
         self._events.append(event)
+        # listens, and not sure: the events of a turn that may be the answer are kept until that is known.
         exchange = self._turns.exchange
         if exchange is not None and exchange.listens:
             exchange.hear(event)

@@ -137,7 +137,8 @@ class Machine(View):
 
         ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
         """
-        if self.connection.reads(link):
+        if self.connection.reads(link):  # else a socket that was replaced
+            # The setup is completed before the rest of the frame is read: calls in it are of this session.
             if self.connection.state is _SETUP and self.reception.completes_setup(data):
                 self._do(self.connection.completed(now), now)
             self.reception.receive(link, data, now, overdue)
@@ -273,11 +274,14 @@ class Machine(View):
         self._now = now
         if self.closed:
             return
+        # Nothing is under way that could be cut off. With answer it is the next turn that nobody wants to hear.
         if self.turns.idle:
             if answer:
                 self.reception.cut_next()
             return
         self.reception.cut_off()
+        # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
+        # the rest.
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.cut_off(now)
@@ -363,6 +367,7 @@ class Machine(View):
         self.calls.tick(now)
         if (stalled := self.turns.tick(now, self.calls.blocking())) is not None:
             self._tell(stalled)
+            # A turn that was cut off gets no end any more, which would have ended the suppression.
             if self.turns.idle:
                 self.reception.stalled()
         self._do(self.connection.tick(self.to_come.snapshot(), now), now)
@@ -373,6 +378,7 @@ class Machine(View):
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
+        # Writing an answer may have made these due, and only _after acts on them: so at once.
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
         if self.calls.limit is not None and not self.calls.replies:
@@ -450,11 +456,14 @@ class Machine(View):
         if first:
             self.limits.begins(now)
             self._tell(self.reception.started())
+        # Reconnected comes before what follows from it, such as ToolLost for the calls that are adopted.
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
         for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
         errors = self.calls.resumed(self.connection.current) if restored and self.plan.answer_lost else []
+        # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
+        # unanswered.
         self.dispatch.begin(errors)
         self.turns.began(restored, len(errors))
         if self._contents:
@@ -480,8 +489,11 @@ class Machine(View):
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.lost()
         self.quiet.lost()
+        # Doubts are settled with what came by now, before the loss clears the turns.
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
+        # In this order: the outbox knows what was not read, the calls and the input take their share of it, and the
+        # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
@@ -551,6 +563,8 @@ class Machine(View):
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
+        # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
+        # end or a move.
         if self.calls.ledger.left:
             left = self.calls.take_left()
             if self.turns.exchange is not None:

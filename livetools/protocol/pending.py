@@ -36,6 +36,7 @@ class Pending:
         Sound and video are never in it: nobody can say whether the model will answer them.
         """
         calls = self._calls
+        # A call that is answered again from memory is only in pending, one whose connection is lost only in records.
         records = {**calls.records, **calls.pending}.values()
         named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
         named += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
@@ -53,6 +54,7 @@ class Pending:
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
         calls = self._calls
+        # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
         busy = calls.pending or calls.replies or self._input or self._dispatch.control
         idle = self._turns.idle and not busy
         return Snapshot(bool(calls.pending), idle, self._turns.ended_at, self._outbox.awaited)
@@ -73,6 +75,7 @@ class TurnEnds:
     def follow(self, events: list[Event]) -> list[Event]:
         """These events follow an input. Returns them, with the ones that must follow them."""
         ended = any(type(event) is TurnComplete for event in events)
+        # Names are made only where they can matter: this is asked after every input.
         if ended or self._open:
             was_open, self._open = self._open, bool(self._pending.names())
             if was_open and not (self._open or ended):

@@ -111,6 +111,7 @@ class Reception:
 
     def receive(self, link: int, data: bytes | str, now: float, overdue: bool = False) -> None:
         """Handle one frame. Never raises for what a server sends. ``overdue``: as for the machine."""
+        # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
         if not self._plain(link, data, now):
@@ -118,7 +119,9 @@ class Reception:
 
     def _plain(self, link: int, data: bytes | str, now: float) -> bool:
         """Handle a message of the kinds that nearly all are; false: it must be read in full."""
+        # A plain call may be the last piece of one that comes in pieces: then the general way must join them.
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
+            # What the model has read is judged before its calls are entered, by the turns that had ended until then.
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
         elif (words := only_words(data)) is not None:
@@ -133,6 +136,8 @@ class Reception:
         events = content.events(message)
         read = self._read(set(map(type, events)), bool(message.calls))
         marks = len(events)
+        # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends
+        # the turn.
         for at, event in enumerate(events):
             if type(event) in MARKERS:
                 marks = at
@@ -140,6 +145,7 @@ class Reception:
             self._said(event, now)
         if message.calls:
             self._called(link, self.calls.partial.whole(message.calls), now)
+        # After the calls: a call and its cancellation may come in one message.
         if message.cancelled:
             runs = self.calls.cancel(message.cancelled, now)
             self.outbox.drop(runs)
@@ -147,6 +153,8 @@ class Reception:
                 self.turns.taken_back(run, now)
         for event in events[marks:]:
             self._marked(event, now)
+        # A status beside turnComplete is read with that (TurnComplete.status). By itself IDLE may be the end of the
+        # turn.
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self.connection.conversation_advanced(now)
@@ -156,12 +164,15 @@ class Reception:
             self.turns.worked(now)
         if message.resumption is not None:
             self._handle(message.resumption, now)
+        # Last, and after the handle: the move asks whether a handle has followed the turn.
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         self.tokens.begins()
+        # Answers are written later, with the frames. So the turns hear of every call before its answer, refused ones
+        # too.
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
@@ -194,16 +205,19 @@ class Reception:
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
             self.limits.spoke(now, seconds)
+            # Suppressed or half a sample: the model has spoken all the same, and the turns must know.
             if heard is not None and not self.suppressed:
                 if type(heard) in PERCEIVED:
                     self.latency.output(now)
                 self.tell(heard)
         else:
+            # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
                 self.turns.heard_user()
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)
+                # Noise is transcribed as nothing, and is nobody's sign of life.
                 if event.text.strip():
                     self.limits.heard(now)
             elif isinstance(event, VoiceActivity):
@@ -216,6 +230,7 @@ class Reception:
 
     def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
         """Its whole samples, with the half of one that the last chunk of this sound ended with; perhaps none."""
+        # Half a sample of another sound cannot be completed.
         if chunk.rate != self._rate:
             self.sound.clear()
             self._rate = chunk.rate
@@ -224,6 +239,7 @@ class Reception:
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):
+            # Before the turns: their end may end the exchange, which must have heard this event.
             self.tell(self.timed(event))
             explained = event.reason is not None or event.waiting_for_input
             self.turns.complete(event.status, now, explained=explained)
@@ -231,6 +247,8 @@ class Reception:
             self._ended(None)
         elif isinstance(event, UsageUpdate):
             usage = replace(event.usage, model=self.model)
+            # Equal counts are repeated by a model that is stuck (whisper-shortcut PR71); growing ones show that it
+            # works.
             if self.tokens.count(usage):
                 self.turns.worked(now)
             self.tell(UsageUpdate(usage))
@@ -249,6 +267,7 @@ class Reception:
         self.sound.clear()
         self.turned = True
         self.tokens.ends()
+        # A turn that ended is the useful thing that resets the delays of dials.
         if self.connection.usable:
             self.connection.attempts.proved()
 
@@ -258,6 +277,8 @@ class Reception:
             self.connection.handed(update.new_handle, now)
             unseen = self.outbox.unseen()
             self.calls.handed(unseen)
+            # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
+            # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
             if (
                 self.turned or read

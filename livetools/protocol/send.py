@@ -123,6 +123,8 @@ class Dispatch:
         if self.setups:
             frames += [Frame(link, data) for link, data in self.setups]
             self.setups = []
+        # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
+        # 1007.
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
@@ -146,6 +148,7 @@ class Dispatch:
                 self._number(replies)
         if input.queue:
             frames += self._input(input.take(calls.blocking()), link, write, now)
+        # Last: a text of ours waits until what the user has sent is out, and goes only if no turn is expected then.
         if late and self._unasked(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
@@ -158,6 +161,7 @@ class Dispatch:
             self.since = inf
             return False
         self.since = min(self.since, now)
+        # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
         if not self.turns.idle or self.input.prompting or self.input.in_activity:
             return False  # it would cut somebody off
         awaited = any(
@@ -166,6 +170,7 @@ class Dispatch:
         if not awaited and self.quiet.at(self.since) > now:
             return False
         self.since = inf
+        # Late results go before unasked replies, all in one text: each text would be a turn of its own.
         if late := self.calls.late():
             results = tuple(call for call, _ in late)
             self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
@@ -176,6 +181,7 @@ class Dispatch:
     def _number(self, frames: Sequence[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
+            # A message all of whose answers are taken back is never written: then the numbers behind it move up.
             number = self.outbox.count()
             if isinstance(frame, AnswerFrame):
                 frame.if_dropped(partial(self.outbox.unwritten, number))
@@ -193,6 +199,7 @@ class Dispatch:
                 if last:
                     self.answered.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
+                # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
                 apart = record.ends_turn and not record.blocks
                 turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
@@ -201,6 +208,8 @@ class Dispatch:
                 if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
+                        # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
+                        # for a second, except where a lost answer would cost more, or too many are kept.
                         crowded = len(self.outbox) >= CROWDED
                         write.ask(at_once=crowded or not self.input.streams or _weighs(record.policy))
             write.place()
@@ -212,9 +221,11 @@ class Dispatch:
         turns = self.turns
         for item in items:
             answer, latest = None, inf
+            # No answer is expected: output after the turn that is under way shows that it was read.
             if not item.prompts:
                 after_turn = turns.last()
             else:
+                # Audio begins turns whenever it likes, so with it no count of turn ends proves that a text was read.
                 latest = inf if self.input.streams else turns.ends + turns.upmost
                 self.conversing = True
                 self.quiet.said(now)
@@ -224,6 +235,7 @@ class Dispatch:
                 if latest > turns.ends:
                     write.ask()
             write.place()
+            # audioStreamEnd flushes what the service has cached: it may answer that, and nobody waits for it.
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
@@ -241,4 +253,5 @@ def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:
     parts = (
         part for content in contents if content.get("role") != "model" for part in content.get("parts") or ()
     )
+    # A part that is not text (an image, a function response) may be answered. Blank text starts no turn.
     return any(part.keys() - {"text"} or str(part.get("text") or "").strip() for part in parts)

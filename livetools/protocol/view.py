@@ -114,11 +114,14 @@ class View(CallsView):
     def would_deadlock(self, receipt: Receipt, run: int | None) -> bool:
         """Whether waiting for this would wait for what waits for the caller, which is the handler of ``run``: its own
         answer, the slot that it holds, or the end of an activity."""
+        # The caller is inside its own activity: the text waits for its end.
         if self.input.held_back(receipt):
             return True
         if run is None:
             return False
         calls, moves = self.calls, any(item.receipt is receipt for item in self._moving)
+        # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
+        # change by a move waits until no call is open, the caller's included.
         if calls.keeps_out(run) or (moves and run in calls.pending):
             return True
         return calls.held_up_by(run, calls.pending if moves else ()) is not None

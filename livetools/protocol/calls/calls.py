@@ -76,10 +76,13 @@ class Calls:
         new: list[Record] = []
         again: list[Record] = []
         for one in asked:
+            # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
+            # and the service repeats calls that are not answered yet (pipecat#4118, 2026-03). A call without an id is
+            # always a new one.
             known = self.by_id.get(one.id) if one.id else None
             if known is None:
                 new.append(record := self._enter(link, one, now))
-            elif known.link != link:
+            elif known.link != link:  # a resumed session asks again
                 record = self._remembered(one, known)
                 record.link = link
                 if record in self.texts:  # it is answered here instead
@@ -89,11 +92,13 @@ class Calls:
             else:
                 continue  # a duplicate
             members.append(record)
+        # Before any call is begun: a refusal settles at once, and looks for its group.
         if self.replies.grouped:
             self.replies.expect(members)
         if again:
             self._reoffer(again, now)
         for record in new:
+            # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
             if self._is_told:
                 self._tell(ToolStarted(record.call))
             self._begin(record, now)
@@ -104,6 +109,7 @@ class Calls:
         policy = self.plan.policies.get(call.name)
         if policy is None or not policy.handled or call.id in self.by_id:
             return
+        # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
         self._tell(ToolStarted(call))
         self._perform(record, self._move(record, Move.LOSE), now)
@@ -128,10 +134,14 @@ class Calls:
         if record.running:
             record.running = False
             self._slots.end(record)
+        # It may never have begun (arguments that do not fit, a hook's refusal, no free thread): there is nothing to
+        # undo.
         record.started = record.started and outcome.began
+        # The call was cancelled or closed while it ran. Now the result is known, which undo gets.
         if record.undo and record.started:
             self._undo(record, outcome.result)
         self._settle(record, outcome, now)
+        # Last: an answer that is ready is queued before the next handler starts.
         if self._slots.waiting:
             self._fill(now)
 
@@ -164,12 +174,15 @@ class Calls:
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
         """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
+        # A call that comes in pieces may be taken back before it is whole.
         self.partial.cancel(ids)
         known = [call for call in map(self.by_id.get, ids) if call is not None]
         for record in known:
             if isinstance(record, Record):  # else it was answered, and that has been read
+                # The server waits for it no longer: no error is needed for it on the next connection.
                 self.excused = [r for r in self.excused if r is not record]
                 self._perform(record, self._move(record, Move.CANCEL), now)
+        # Behind the moves, which make those calls VOID: nothing is sent for a call after its cancellation.
         self.replies.drop()
         self._fill(now)
         return [call.run for call in known]
@@ -180,6 +193,7 @@ class Calls:
             if isinstance(entry, Answer) and entry.kind == "answer":
                 record = entry.record
                 self._move(record, _HEARD)
+                # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(record.call.id) is record and (paid := packed(record)) is not None:
                     self.by_id[record.call.id] = paid
 
@@ -191,6 +205,8 @@ class Calls:
             if answer.kind == "yield":
                 parts.setdefault(answer.record.run, []).append(answer.body["response"])
         for record in (*self.records.values(), *self.pending.values(), *(a.record for a in answers)):
+            # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
+            # text.
             if record.kept and record.state in OWING:  # else no link has carried them
                 record.kept = parts.get(record.run, ())
 
@@ -216,10 +232,13 @@ class Calls:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
         swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
+        # An answer that was swallowed is not pending any more. Sorted, so that losses are reported in the order of the
+        # calls.
         owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
         for record in owed:
             self._perform(record, self._move(record, Move.LOSE), now)
         self._fill(now)
+        # The errors of the last resumption were not saved by any handle: the next session may wait for the same calls.
         self.lost += [*self.excused, *owed]
         self.excused = []
         if not self.plan.answer_lost:
@@ -227,6 +246,7 @@ class Calls:
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
+        # A call that was lost on several connections in a row gets one error.
         lost, self.lost = dict.fromkeys(self.lost), []
         self.excused = [r for r in lost if r.link != link]  # asked again here: it is answered here
         for record in self.excused:
@@ -242,8 +262,10 @@ class Calls:
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         self.closed = True
+        # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
         for record in {**sent, **self.records, **self.pending}.values():
+            # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
             record.undo = self._undoable(record)
             shared_runs.dissolve(record)  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)
@@ -262,6 +284,7 @@ class Calls:
         """Answer the calls whose time is up."""
         for record in self.deadlines.expired(now):
             outcome = refusals.expired(record)
+            # Nothing runs for these, so there is nothing to stop or to undo: they settle with a refusal.
             if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
                 self._settle(record, outcome, now)
                 continue
@@ -294,6 +317,7 @@ class Calls:
             return None
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
+                # With batches the answer of a call waits for the whole group.
                 for one in record.group or (record,):  # its answer goes out with theirs
                     if one.state is CallState.OWED and self._needs_end_of(handler, one):
                         return one
@@ -324,12 +348,15 @@ class Calls:
         if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
             self.limit = refusals.too_many(most)
         run = self.counted
+        # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
+        # which is never written.
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
         record = Record(run, call, bool(one.id), policy, link, now, *manner(policy, self.plan))
         self.ledger.enter(record)
         if one.id:
             self.by_id[one.id] = record
+        # At twice the bound, so that one sweep over all ids serves REMEMBERED calls.
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [id for id, known in self.by_id.items() if known.run not in self.records]
             for old in done[:-REMEMBERED]:
@@ -346,6 +373,7 @@ class Calls:
     def _reoffer(self, again: Sequence[Record], now: float) -> None:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
         for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
+            # Those of a background call are no responses: its text will hold them.
             if record.kept and record.policy is not None and not record.background:
                 for part in record.kept:  # what it has yielded so far comes first
                     self.replies.interim(record, part, record.policy.scheduling, part=True)
@@ -360,8 +388,10 @@ class Calls:
             return self._settle(record, refusal, now)
         policy = record.policy
         assert policy is not None
+        # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
         if policy.background:
             self._perform(record, self._move(record, Move.ACK), now)
+        # Before the approval: the answer of one person holds for equal calls that share the run.
         leader = self._shared.join(record) if policy.join else None
         if leader is not None:
             return self.deadlines.set(record, leader.deadline)
@@ -378,6 +408,7 @@ class Calls:
     def _hold(self, record: Record) -> None:
         """A person must decide; an interim response says so where the model takes one."""
         self._tell(ApprovalRequested(record.call))
+        # A background call was answered already, so it is not OWED and gets no interim response.
         if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
             waits = {self.plan.response_key: "waiting for approval"}
             self.replies.interim(record, waits, silent(record.policy))
@@ -388,10 +419,12 @@ class Calls:
         assert policy is not None
         if not policy.handled:
             record.phase = Phase.RESPONSE
+            # session.respond has the time of a handler: nothing else ends the call if the program never answers.
             self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
         elif self._slots.take(record, self.plan.max_concurrency):
             self._start(record, now)
         else:
+            # The time of the approval is over, and that of the handler begins with its slot.
             self.deadlines.set(record, inf)
             self._slots.wait(record)
 
@@ -418,6 +451,7 @@ class Calls:
 
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
+        # It was answered while somebody was being asked: refused, expired, or by session.respond.
         if record.phase is _APPROVAL:
             self._stop_asking(record)
         followers: Sequence[Record] = ()
@@ -425,6 +459,7 @@ class Calls:
             followers = shared_runs.dissolve(record)
             self._shared.forget(record)
         record.phase = _NOTHING
+        # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
             record.outcome = _readable(record, outcome) if outcome.parts else outcome
         for effect in self._move(record, _SETTLE):
@@ -453,6 +488,7 @@ class Calls:
         if not record.running:
             for one in shared_runs.dissolve(record):  # it had not begun: the others continue without it
                 self._begin(one, now)
+        # With followers left the handler runs on for them, though its own call is over.
         elif not record.followers:
             self._slots.release(record)
             if record.policy is None or record.policy.cancellable:
@@ -467,7 +503,9 @@ class Calls:
 
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))
+        # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
         outcome, record.outcome = record.outcome, refusals.CANCELLED
+        # While others share the run its effects are wanted, so it is not undone.
         if record.started and record.policy is not None and record.policy.undo and not record.followers:
             if record.running:
                 record.undo = True
@@ -512,6 +550,7 @@ class Calls:
         self.replies.release(record)
 
     def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        # A call may get here twice: by the loss of its link, and again if its acknowledgement was lost too.
         if record.outcome is not None and not record.delivered and self._follows(record):
             record.delivered = True
             self.texts.append(record)
@@ -521,6 +560,7 @@ def _untold(event: Event) -> None:
     """Nobody listens."""
 
 
+# Functions of the class: bound methods would take a table, and a reference cycle, for each session.
 PERFORM = {
     Effect.STOP: Calls._stop,
     Effect.FINISHED: Calls._finished,

@@ -18,6 +18,7 @@ class Deadlines:
 
     def set(self, record: Record, deadline: float) -> None:
         """The call expires then (``inf``: never), and with it those that share its run."""
+        # A follower has the deadline of the handler that it waits for, not of the moment at which it was made.
         for one in (record, *record.followers) if record.followers else (record,):
             one.deadline = deadline
             if deadline < inf:
@@ -33,6 +34,8 @@ class Deadlines:
         while self._heap:
             deadline, run = self._heap[0]
             record = self._records.get(run)
+            # An entry whose deadline was moved since is not the record's any more. It is dropped when it comes up: a
+            # heap cannot take out what is in its middle.
             if record is not None and record.deadline == deadline and record.state in SERVED:
                 return deadline
             heappop(self._heap)

@@ -93,35 +93,53 @@ class Effect(Enum):
 S, M, E = CallState, Move, Effect
 
 TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
+    # The part goes out as a response, and is kept as well: if the connection is lost, it goes with the text.
     (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
+    # STOP is a request. A thread cannot be stopped, so the answer does not wait for it.
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
+    # RELEASE: a member that will never be answered must not hold up its batch.
     (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
+    # The acknowledgement is the answer on the link. What the handler returns is owed as text from now on.
     (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE, E.RELEASE)),
+    # The handler is not stopped: its side effects happen once. A response on another socket is ignored (2.5 and 3.1,
+    # measured 2026-08, pipecat#5465), so the result is owed as text.
     (S.OWED, M.LOSE): (S.DETACHED, (E.LOST,)),
+    # Nobody is left to tell: no event, no answer.
     (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),
+    # No RELEASE: only a member that is OWED holds its batch up. The handler has ended, so there is nothing to stop.
     (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),
+    # LOST comes before DELIVER: the user learns of the loss before the text is queued.
     (S.READY, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
+    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (AnswerFrame.make).
     (S.READY, M.WRITE): (S.SENT, ()),
     (S.READY, M.CLOSE): (S.VOID, ()),
     (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it
+    # A dying socket takes frames without an error. If it was read after all, the model gets the result twice, the
+    # second time as text; the other error would be a result that never arrives.
     (S.SENT, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
+    # PAID has neither CANCEL nor LOSE: what was read is neither taken back nor lost.
     (S.SENT, M.HEARD): (S.PAID, ()),
     (S.SENT, M.CLOSE): (S.PAID, ()),
+    # Nothing goes out before the end: one text for the whole result.
     (S.DETACHED, M.YIELD): (S.DETACHED, (E.KEEP,)),
     (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED)),
     (S.DETACHED, M.LOSE): (S.DETACHED, (E.LOST,)),  # its acknowledgement did not arrive
+    # The handler still runs. The link that asks now gets its result as an ordinary answer, and no text follows.
     (S.DETACHED, M.REOFFER): (S.OWED, ()),
     (S.DETACHED, M.CLOSE): (S.DONE, (E.STOP,)),
+    # A handle may restore a session from before the answer: it is given again, and nothing runs again.
     (S.PAID, M.REOFFER): (S.READY, (E.REPLY,)),
+    # The outcome is CANCELLED by then: the resumed session does not know that it has taken the call back.
     (S.VOID, M.REOFFER): (S.READY, (E.REPLY,)),
     (S.DONE, M.CANCEL): (S.VOID, ()),  # its acknowledgement may still wait
     (S.DONE, M.LOSE): (S.DONE, (E.LOST,)),  # as of one that is detached
     (S.DONE, M.REOFFER): (S.READY, (E.REPLY,)),
 }
 
+# SETTLE has rows only in OWED and DETACHED: a handler that ignored its STOP may end late, and nobody is owed that.
 del S, M, E
 
 _DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
@@ -190,6 +208,8 @@ class Record:
         ends_turn: bool = False,
         blocks: bool = False,
     ) -> None:
+        # A run has a number of its own: another session may use the same id for another call while this handler still
+        # runs.
         self.run, self.call, self.named, self.policy = run, call, named, policy
         self.link, self.since = link, since
         self.ends_turn, self.blocks = ends_turn, blocks
@@ -246,12 +266,14 @@ class Ledger:
             self.ending -= record.ends_turn
             if self.left is not None:
                 self.left.add(run)
+        # DETACHED stays without a running handler too: the call may still wait for an approval or for a slot.
         if state is not _DETACHED and not record.running and run in self.records:
             del self.records[run]  # nothing can settle this call any more
         return effects
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
+        # Of calls with the same id the newest counts: an older one belongs to a session that is gone.
         return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
 
     def _await(self, record: Record) -> None:

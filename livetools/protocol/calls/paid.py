@@ -32,6 +32,7 @@ def packed(record: Record) -> PaidCall | None:
     That is so while its handler runs, where the result may have to be undone, and where the answer had parts.
     """
     outcome, policy = record.outcome, record.policy
+    # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
     keeps = record.running or record.kept or (policy is not None and (policy.undo or policy.background))
     if record.state is not CallState.PAID or outcome is None or outcome.parts or keeps:
         return None
@@ -41,6 +42,7 @@ def packed(record: Record) -> PaidCall | None:
 def unpacked(call: Call, paid: PaidCall, plan: Plan) -> Record:
     """The record of this call, which is asked again, as it was."""
     policy = plan.policies.get(call.name)
+    # Its time does not matter any more: nothing is measured for an answer from memory.
     record = Record(paid.run, call, True, policy, paid.link, 0.0, *manner(policy, plan))
     record.state = CallState.PAID
     record.outcome = Outcome(msgspec.json.decode(paid.response), scheduling=paid.scheduling)

@@ -46,8 +46,11 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
     name = record.call.name
     if record.policy is None:
         return refused(unknown(name, plan.policies))
+    # Live has no tool_choice, so the model may call what it must not: refused calls are answered, never dropped, since
+    # an unanswered call blocks the session (livekit#6569).
     if plan.allowed is not None and name not in plan.allowed:
         return refused(f"{name} may not be called now; {listed('allowed', sorted(plan.allowed))}")
+    # Runs are counted from 1 over the whole session, reconnects included.
     if plan.max_calls is not None and record.run > plan.max_calls:
         return refused(f"no more calls: this session allows {plan.max_calls}. Answer with what you know")
     return None
@@ -66,6 +69,7 @@ def too_many(limit: int) -> LimitReached:
 def unknown(name: str, names: Iterable[str]) -> str:
     """No such function: the real ones are listed, near misses first."""
     known = list(names)
+    # All names are listed: the one that was meant may not resemble what the model wrote.
     near = near_names(name, known, count=len(known) or 1)
     ordered = near + [n for n in known if n not in near]
     return f"there is no function {name!r}; {listed('available', ordered)}"
@@ -98,8 +102,10 @@ def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
     unread = sorted({kind for kind in kinds if kind not in media})
     if not unread:
         return outcome
+    # What a model does not read closes the connection (PDF on 3.1 and 3.8: 1007, 2026-09-28) or is guessed at (2.5).
     note = f"this model does not read {', '.join(unread)} in a function response: it was left out"
     read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
+    # A copy: calls that share a run share its outcome.
     made = copy(outcome)
     made.response, made.parts = {**outcome.response, NOTE: note}, read
     return made

@@ -114,9 +114,12 @@ class Replies:
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
         members = record.group
+        # A member that is DETACHED (acknowledged in the background) or VOID holds nobody up: only OWED waits for an
+        # outcome.
         if any(member.state is _OWED for member in members):
             return
         for member in members:
+            # The message is made once, and the group would keep all its records alive.
             member.group = ()
         if answers := [_answer(member) for member in members if member.state is _READY]:
             self.queue.append(AnswerFrame(record.link, answers, self.format))
@@ -143,6 +146,7 @@ class Replies:
         outcome, call = record.outcome, record.call
         assert outcome is not None
         response = outcome.response
+        # A generator: what the model has not read comes first, and how it ended (nothing, or an error) beside it.
         if record.kept:
             response = {key: record.kept, **response}
         elif not response:
@@ -151,6 +155,7 @@ class Replies:
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
         """An error for each of these calls, in one message."""
+        # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
         return outgoing.tool_response([Answer("answer", r, outgoing.failure(text)).body for r, text in texts])
 
     def drop(self) -> None:
@@ -172,16 +177,20 @@ class Replies:
     def take(self) -> list[AnswerFrame]:
         """What is ready."""
         replies, self.queue = self.queue, []
+        # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
         if self._unnamed:
             replies = self._in_order(replies)
         for reply in replies:
             for answer in reply.answers:
+                # The other kinds leave the debt as it is: a yield or a word is no answer, and an acknowledged call is
+                # DETACHED already.
                 if answer.kind == "answer":
                     self._ledger.move(answer.record, _WRITE)
         return replies
 
     def _in_order(self, replies: list[AnswerFrame]) -> list[AnswerFrame]:
         """Those in which no answer without an id has an open call of its name before it; the others wait on."""
+        # A call of the same name that was made earlier and is not ready would be taken for the one that is answered.
         ready = {record.run for reply in replies for record in _unnamed(reply)}
         before: dict[str, int] = {}  # by name: the first that is not ready, or that waits itself
         for record in self._ledger.pending.values():  # in the order of their runs
@@ -191,6 +200,7 @@ class Replies:
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
             (self.queue if waits else first).append(reply)
+            # What waits holds up those behind it, too.
             for record in _unnamed(reply) if waits else ():
                 before.setdefault(record.call.name, record.run)
         return first
@@ -206,10 +216,13 @@ def _answer(record: Record) -> Answer:
     if policy is None:
         return Answer("answer", record, outcome.response, parts=outcome.parts)
     scheduling = policy.scheduling
+    # A scheduling of the result itself goes first. Where the model takes none it must not be sent: 3.8 extended
+    # thinking closes with 1007 for it (2026-09-19).
     if policy.takes_scheduling:
         scheduling = outcome.scheduling or scheduling
         if policy.streams and outcome.scheduling is None and not outcome.response:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
+    # False is said explicitly: it is what ends a generator on the wire.
     continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
     return Answer("answer", record, outcome.response, scheduling, continues, outcome.parts)
 

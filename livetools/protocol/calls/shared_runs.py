@@ -20,6 +20,8 @@ class SharedRuns:
         """
         key = _key(record)
         leader = self._leaders.get(key)
+        # A leader that is itself a follower, or that settles at this moment, has no run to share. In all these cases
+        # the newer call takes its place.
         if leader is None or leader.state not in SERVED or leader.phase in (Phase.LEADER, Phase.NOTHING):
             self._leaders[key] = record
             return None
@@ -30,6 +32,7 @@ class SharedRuns:
     def forget(self, record: Record) -> None:
         """The run is over: nobody joins it."""
         key = _key(record)
+        # A newer call may have taken its place meanwhile.
         if self._leaders.get(key) is record:
             del self._leaders[key]
 
@@ -40,6 +43,7 @@ def leave(record: Record) -> Record | None:
     if leader is None:
         return None
     leader.followers = [one for one in leader.followers if one is not record]
+    # A leader that is still served wants its run itself. Otherwise it ran on for the followers, and nobody is left.
     return None if leader.followers or leader.state in SERVED else leader
 
 

@@ -31,9 +31,12 @@ class Slots:
         """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
         policy = record.policy
         assert policy is not None
+        # Work in the background may take for as long as it likes, and must not keep the answers from running that the
+        # model waits for.
         counts = policy.takes_slot and not policy.background
         if counts and most is not None and len(self.held) >= most:
             return False
+        # Nothing is taken before both limits allow it, so nothing has to be given back.
         if policy.concurrency is not None:
             running = self._running.get(record.call.name, 0)
             if running >= policy.concurrency:
@@ -54,6 +57,7 @@ class Slots:
         may free one first: see :meth:`needs_end_of`."""
         if run not in self.held or most is None or len(self.held) < most:
             return False
+        # Only a BLOCKING call: for the others the model does not stop.
         return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)
 
     def needs_end_of(self, handler: Record, record: Record, most: int | None) -> bool:
@@ -63,6 +67,7 @@ class Slots:
         if policy is None or not _waits(record):
             return False
         counts = policy.takes_slot and not policy.background
+        # With more slots than one another handler may end first.
         if counts and most == 1 and handler.run in self.held:
             return True
         if handler.policy is None or handler.policy.concurrency is None:
@@ -78,11 +83,14 @@ class Slots:
     def wait(self, record: Record) -> None:
         """No slot is free."""
         record.phase = Phase.SLOT
+        # The number orders the calls over all tools; each tool has its own queue, so that a full one is looked at once.
         self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
 
     def next(self, most: int | None) -> Record | None:
         """The first that may start now, with its slot, taken out of its queue; ``None`` if no call may start."""
         for name, queue in list(self.waiting.items()):
+            # Calls that were cancelled while they waited are dropped here: removing them at once would search the
+            # queue.
             while queue and not _waits(queue[0][1]):
                 queue.popleft()
             if not queue:

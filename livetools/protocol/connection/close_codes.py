@@ -73,6 +73,8 @@ _CROSSED = "operation is not implemented"
 
 RULES: tuple[Rule, ...] = (
     # the key, the token, the project
+    # The first rule that fits holds, so the special texts come before the general ones: "unregistered callers" speaks
+    # of an API key too, and "permission" and "quota" occur in many reasons.
     Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {_KEY}"),
     Rule("api key", AuthenticationError, "no", _KEY),
     Rule("token has been used too many times", AuthenticationError, "no", _TOKEN),
@@ -137,8 +139,10 @@ RULES: tuple[Rule, ...] = (
     # what we ourselves closed for
     Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
     # the service itself, and the line
+    # Only while the setup is under way: later it is an ordinary 1011. 3.1 says it instead of refusing TEXT.
     Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
     Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
+    # adk-python#3918: after long calls, and once at exactly 58 minutes of a session.
     Rule("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),
 )
 
@@ -167,6 +171,7 @@ def classify(code: int, reason: str, *, phase: str) -> Verdict:
     setup = phase in ("connect", "setup")
     if verdict := _known(reason, setup):
         return verdict
+    # With these codes a setup was understood and refused: a reason that no rule knows is still no reason to try again.
     if setup and code in (1007, 1008):
         return _REFUSED
     return _CODES.get(code, _OTHER)
@@ -192,6 +197,8 @@ def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | 
 
     ``planned``: the connection was to be replaced, or a call is open. Then a clean end is a drop like another.
     """
+    # There never was a websocket: the cause is known better than by any code. What may be different next time is
+    # retried.
     if close.error is not None:
         raised = close.error
         if not isinstance(raised, LiveToolsError):
@@ -200,6 +207,7 @@ def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | 
         final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
         return raised, "no" if final else "yes"
     ended = error(close.code, close.reason, phase, close.note)
+    # A clean end before setupComplete is no clean end: the session was never open.
     if close.code == 1000 and phase not in ("connect", "setup"):
         return (ended, "yes") if planned else (None, "no")
     return ended, classify(close.code, close.reason, phase=phase).retry
@@ -223,6 +231,7 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
     class (its ``code`` is the status), and an answer that is not of a Live API is a ``RemoteProtocolError``.
     """
     reason = scrub(_http_reason(status, body))
+    # Google's own words, where the body has them, say more than the status. A gateway's 5xx page may hold anything.
     if 400 <= status < 500 and (verdict := _known(reason, setup=True)):
         return _error(verdict, status, reason, "connect")
     if status in (401, 403):
@@ -285,6 +294,7 @@ def _http_reason(status: int, body: str) -> str:
         phrase = f"HTTP {status}"
     try:
         detail = json.loads(body)["error"]["message"]
+    # A body can be anything: no JSON, or JSON of any form.
     except (ValueError, RecursionError, LookupError, TypeError):
         detail = "" if body.lstrip().startswith("<") else body
     detail = " ".join(str(detail).split())[:200]

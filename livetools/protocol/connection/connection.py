@@ -139,6 +139,8 @@ class Connection:
     @property
     def sends_setup(self) -> bool:
         """Whether another setup can still be sent: on a dial that is under way, or on another one."""
+        # The setup that is out cannot be changed. It is the next one that could carry a change, once this session is
+        # open.
         if self.state is LinkState.SETUP:  # it is sent, and an open session resets the attempts
             return self.attempts.may_dial_later()
         return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
@@ -172,6 +174,8 @@ class Connection:
     ) -> list[Consequence]:
         """A socket ended, or could not be opened. ``calls``: those that are open, in words."""
         self._alive.discard(link)
+        # Before the move, which changes the state: only the loss of an open session counts, not a failed dial or a
+        # clean end.
         on, transition = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE), Transition(now, snapshot, close)
         if on is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
             self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
@@ -187,6 +191,7 @@ class Connection:
 
     def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Act on the time: what was to happen by now."""
+        # A timeout of the setup is a close like another: the table decides by it whether to dial again.
         late = (
             self._move(LinkEvent.DUE, Transition(now, snapshot, SETUP_TIMED_OUT)) if self.due <= now else []
         )
@@ -196,6 +201,9 @@ class Connection:
         """Move, if one is planned and the moment is quiet."""
         if self.state is not LinkState.LEAVING or self._quiet_at(snapshot) > now:
             return []
+        # The pong says what has been read: what was not goes again on the next socket. Ten seconds are a share of the
+        # 50 s that the service leaves; a pong of a busy session took up to 30 s (sip-to-ai#14, 2026-09), which is not
+        # waited for.
         if snapshot.asked and now < self._away_at + MOVE_PONG_TIMEOUT:
             self._not_before = now + MOVE_CHECK_INTERVAL
             return []
@@ -238,6 +246,7 @@ class Connection:
 
     def _deadline(self, state: LinkState, now: float) -> float:
         """Until when it stays in this state, at most."""
+        # One deadline for the dial and the setup together: setup_timeout covers everything from TCP to setupComplete.
         if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
             return self._set_up_by
         if state in (LinkState.SWAPPING, LinkState.WAITING):
@@ -250,6 +259,7 @@ class Connection:
         """When the move may begin: no open call, nothing expected, and the handle that follows a turn is there."""
         if not (snapshot.calm and self.attempts.may_dial()):
             return inf
+        # A newer handle follows a turn, and older ones do not hold that turn: it is waited for, though not for long.
         follows = not self._resumption or self.handle_at >= snapshot.ended_at
         return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE_TIMEOUT)
 
@@ -267,10 +277,12 @@ class Connection:
         return link
 
     def _send_setup(self, transition: Transition) -> None:
+        # A handle of the user's is shown on the first dial even where the setup asks for no handles.
         self._shown = self.handle if self._resumption or not self.stood else None
         transition.consequences.append(SendSetup(self.current, self._shown))
 
     def _begin(self, transition: Transition) -> None:
+        # Before stood is set: it tells the first session from the others.
         transition.consequences.append(Begin(not self.stood, self._shown is not None))
         self.stood = True
         self._leave_by, self._not_before = inf, -inf
@@ -279,10 +291,13 @@ class Connection:
     def _plan(self, transition: Transition) -> None:
         left = UNSAID if transition.time_left is None else max(0.0, transition.time_left)
         delay = self.attempts.go_away_delay(self.current, transition.time_left)
+        # A second goAway gives no more time than the first, and an earlier delay is kept.
         self._not_before = max(self._not_before, transition.now + delay)
         self._leave_by = min(self._leave_by, transition.now + left)
 
     def _put_off(self, transition: Transition) -> None:
+        # AT_LEAST even where the policy has no delay: a socket that fails at once would otherwise be dialled in a
+        # circle.
         self._not_before = transition.now + max(AT_LEAST, self.attempts.retry_delay())
 
     def _wait(self, transition: Transition) -> None:
@@ -296,6 +311,7 @@ class Connection:
         self._drop(self.next, transition)
 
     def _drop(self, link: int, transition: Transition) -> None:
+        # A socket that has ended already needs no hang-up. Its end may have been reported in this very input.
         if link in self._alive:
             self._alive.discard(link)
             transition.consequences.append(Hangup(link))
@@ -313,24 +329,33 @@ class Connection:
     def _judge(self, transition: Transition) -> LinkEvent:
         """Whether the close makes another dial worthwhile, and the policy allows it."""
         error, retry = self._verdict(transition)
+        # An unknown handle (1008 on 3.8, 1007 elsewhere) fails on each dial: without it a new session begins.
         if retry == "fresh" and self.handle is not None:
             self.handle, transition.stale = None, True
+        # By code and reason over the whole session: the second close with the same words is no accident.
         if retry == "once":
             retry = "no" if (transition.close.code, transition.close.reason) in self._reasons else "yes"
             self._reasons += ((transition.close.code, transition.close.reason),)
         transition.error = error
+        # A clean end: nothing to retry, and no error to report.
         if error is None:
             return LinkEvent.GIVE_UP
+        # A session that was never open is not retried, so that a wrong key fails at once. A stale handle is the
+        # exception.
         if retry != "no" and (self.stood or transition.stale) and self.attempts.may_dial():
             return LinkEvent.AGAIN
+        # The error of the last attempt alone would hide why it was dialled again.
         if self.last_loss is not None and (made := self.attempts.made):
             history = f"The connection was lost before ({self.last_loss.how}); attempts to restore it: {made}"
             error.args = (f"{str(error).rstrip('.')}. {history}",)
         return LinkEvent.GIVE_UP
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
+        # Only where no session was ever open: later the same timeout is a failed attempt among others.
         if transition.close is SETUP_TIMED_OUT and not self.stood:
             return self._too_late(), "no"
+        # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
+        # drops it.
         planned = self.state is not LinkState.LIVE or transition.snapshot.calls
         return close_codes.judge(transition.close, self._phase(transition.snapshot), planned=planned)
 
@@ -350,11 +375,13 @@ class Connection:
         )
 
     def _retry(self, transition: Transition) -> None:
+        # Not before the old socket may be closed: it could still hold the session that the handle restores.
         delay = max(self.attempts.retry_delay(at_once=transition.stale), self._not_before - transition.now)
         self._not_before = transition.now + delay
         transition.consequences.append(Reconnecting(self.attempts.made, delay, str(transition.error)))
 
     def _end(self, transition: Transition) -> None:
+        # Both, the current socket and a successor that is being opened.
         for link in sorted(self._alive):
             self._drop(link, transition)
         transition.consequences.append(End(transition.error))

@@ -65,6 +65,7 @@ class Parking:
 
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
+        # The deadline closes it even with debts; `left` says which.
         due = self._expired or (not self._unfinished() and self._ready_at() <= now)
         if due:
             self.parked, self.left = True, self.owed()
@@ -72,6 +73,8 @@ class Parking:
 
     def wake_at(self, now: float) -> float:
         """When that may change without an input."""
+        # A pong is not an input of the machine, so only for unread messages it must look again by the clock. All else
+        # that is unfinished ends with an input.
         if not (unfinished := self._unfinished()):
             return min(self.until, self._ready_at())
         return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self._unread() else inf)
@@ -84,6 +87,8 @@ class Parking:
     def _unfinished(self) -> list[str]:
         calls, dispatch = self._calls, self._dispatch
         owed = self._pending.names()
+        # Lost calls are in the handle as open ones: until their errors are saved, the next process would have to send
+        # them.
         owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
         if self._input.in_activity:
             owed.append("the end of activity()")

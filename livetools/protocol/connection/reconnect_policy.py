@@ -47,6 +47,7 @@ class ReconnectPolicy:
 
     def delay(self, attempt: int, chance: float) -> float:
         """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""
+        # The exponent is bounded: 2.0 ** 1024 is an OverflowError, whatever number of attempts was asked for.
         plain = min(self.maximum, self.initial * 2.0 ** min(attempt - 1, 30))
         return plain * (1 + self.jitter * (2 * chance - 1))
 
@@ -70,6 +71,7 @@ class Attempts:
 
     def may_dial(self) -> bool:
         """Whether the policy allows another dial."""
+        # Dials include the first one, which is not a retry: hence "at most the budget" here.
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
     def may_dial_later(self) -> bool:
@@ -82,6 +84,8 @@ class Attempts:
         ``at_once``: a stale handle is dropped without a delay, but only within the first two attempts: later ones
         wait, in case the server keeps doing it.
         """
+        # Two counts: a session that was open resets the attempts, but the delays grow on until it has done something
+        # useful. So a server that accepts and closes again and again is dialled less and less often.
         self.made += 1
         self._streak += 1
         return 0.0 if at_once and self._streak <= 2 else self._policy.delay(self._streak, self._random())
@@ -91,6 +95,7 @@ class Attempts:
 
         A service that says goAway on one new connection after another is dialled less and less often.
         """
+        # A second goAway on the same socket is the same move.
         if time_left == inf or link == self._moves_from:
             return 0.0
         self._moves, self._moves_from = self._moves + 1, link

@@ -90,35 +90,49 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     (LinkState.NEW, LinkEvent.CONNECT): (LinkState.DIALING, (LinkEffect.DIAL,)),
     (LinkState.NEW, LinkEvent.CLOSE): _END,
     (LinkState.DIALING, LinkEvent.OPENED): (LinkState.SETUP, (LinkEffect.SEND_SETUP,)),
+    # It does not become BROKEN, which would lose something: no session was open on this socket.
     (LinkState.DIALING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.JUDGE,)),
+    # HANGUP also sets the earliest time of the next dial, which RETRY keeps: this socket may still open until then.
     (LinkState.DIALING, LinkEvent.DUE): (LinkState.DIALING, (LinkEffect.HANGUP, LinkEffect.JUDGE)),
     (LinkState.DIALING, LinkEvent.AGAIN): (LinkState.WAITING, (LinkEffect.RETRY,)),
     (LinkState.DIALING, LinkEvent.GIVE_UP): _END,
     (LinkState.DIALING, LinkEvent.CLOSE): _END,
     (LinkState.SETUP, LinkEvent.COMPLETE): (LinkState.LIVE, (LinkEffect.BEGIN,)),
+    # The usual place of a refusal: a bad key, an unknown model or handle are answered with 101 and then a close.
     (LinkState.SETUP, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
     (LinkState.SETUP, LinkEvent.DUE): (LinkState.BROKEN, (LinkEffect.HANGUP, LinkEffect.JUDGE)),
     (LinkState.SETUP, LinkEvent.CLOSE): _END,
     (LinkState.LIVE, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
+    # A goAway may come between any two frames, twice as well: the earlier deadline holds (PLAN).
     (LinkState.LIVE, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
     (LinkState.LIVE, LinkEvent.CLOSE): _END,
     (LinkState.LEAVING, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
+    # The next socket is opened beside the current one, but shows no handle: a resume is refused with 1011 while the old
+    # socket of the session is open (sip-to-ai#14, 2026-09).
     (LinkState.LEAVING, LinkEvent.QUIET): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
+    # No quiet moment came: the service cuts the line anyway, so an open call is lost either way.
     (LinkState.LEAVING, LinkEvent.DUE): (LinkState.FORCED, (LinkEffect.DIAL_NEXT,)),
     (LinkState.LEAVING, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
     (LinkState.LEAVING, LinkEvent.CLOSE): _END,
+    # To open a socket takes time in which the user may speak: the moment is looked at again before anything is closed.
     (LinkState.MOVING, LinkEvent.NEXT_OPENED): (LinkState.MOVING, (LinkEffect.CHECK,)),
     (LinkState.MOVING, LinkEvent.QUIET): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
     (LinkState.MOVING, LinkEvent.SPOKEN): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.WAIT)),
+    # The current socket is still usable: the failed dial costs nothing but time, and JUDGE is not asked.
     (LinkState.MOVING, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
     (LinkState.MOVING, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
+    # The current socket is lost before it was left: the dial that is under way becomes an ordinary one.
     (LinkState.MOVING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
     (LinkState.MOVING, LinkEvent.CLOSE): _END,
+    # No CHECK: nobody is waited for any longer.
     (LinkState.FORCED, LinkEvent.NEXT_OPENED): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
     (LinkState.FORCED, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
     (LinkState.FORCED, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
     (LinkState.FORCED, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
     (LinkState.FORCED, LinkEvent.CLOSE): _END,
+    # Only now that the old socket has closed, or has had its second, is the handle shown. LOSE comes first: it queues
+    # unread texts again, and the seed of a new session must leave those out. The setup goes to the link that ADOPT
+    # makes current.
     (LinkState.SWAPPING, LinkEvent.GONE): (
         LinkState.SETUP,
         (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
@@ -127,6 +141,7 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
         LinkState.SETUP,
         (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
     ),
+    # Both sockets are gone now: an ordinary loss.
     (LinkState.SWAPPING, LinkEvent.NEXT_GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
     (LinkState.SWAPPING, LinkEvent.CLOSE): _END,
     # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.

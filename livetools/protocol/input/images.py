@@ -29,6 +29,7 @@ def image(frame: object) -> tuple[bytes, str]:
         raise ConfigError(
             f"the frame is a {type(frame).__name__}: the bytes of an encoded image are expected"
         ) from None
+    # An array of pixels has several dimensions, or wider numbers: its bytes are no encoded image.
     if view.format not in ("B", "b", "c") or sum(size != 1 for size in view.shape or ()) > 1:
         raise ConfigError(
             f"the frame is an array of pixels: {_WANTED}. Encode it, as cv2.imencode('.jpg', frame) does"
@@ -41,6 +42,7 @@ def image(frame: object) -> tuple[bytes, str]:
             return data, mime_type
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return data, "image/webp"
+    # HEIC, AVIF and MP4 have the same beginning; the brand behind it tells them apart.
     if data[4:8] == b"ftyp":
         kind = "an AVIF" if data[8:12] in (b"avif", b"avis") else "a HEIC (or a film)"
         raise ConfigError(f"the frame is {kind}: {_WANTED}")

@@ -74,13 +74,19 @@ _PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
 #: What makes an entry READ.
 READ_BY = frozenset(
     {
+        # PROOF needs no pong: nothing but this frame can have caused the output, so it counts as soon as a socket has
+        # it. QUEUED and WRITING never count: what no socket has been handed was read by nobody.
         (_S.WRITTEN, Evidence.PROOF),
         (_S.UNTOLD, Evidence.PROOF),
         (_S.AWAITED, Evidence.PROOF),
         (_S.RECEIVED, Evidence.PROOF),
+        # AWAITED is missing on purpose: until the pong has come, the output may have been sent without knowledge of the
+        # frame.
         (_S.WRITTEN, Evidence.OUTPUT),
         (_S.UNTOLD, Evidence.OUTPUT),
         (_S.RECEIVED, Evidence.OUTPUT),
+        # At a loss only the pong counts. A frame that was written without one may have been swallowed, even if turns
+        # have ended.
         (_S.RECEIVED, Evidence.ANSWERED),
         (_S.RECEIVED, Evidence.UNANSWERED),
         (_S.UNTOLD, Evidence.UNANSWERED),  # it is believed
@@ -103,9 +109,11 @@ class Fate(Enum):
 
 #: By kind; what is not here is forgotten: media is stale, and activity marks are invalid without their audio.
 FATES: Mapping[str, Fate] = {
+    # Written again as they were: at worst the model reads one twice.
     "text": Fate.AGAIN,
     "content": Fate.AGAIN,
     "update": Fate.AGAIN,
+    # An answer on another socket is ignored (2.5, 3.1, measured 2026-08): it can only follow as text.
     "answer": Fate.LOST,
     "acknowledgement": Fate.LOST,
     "yield": Fate.KEPT,
@@ -142,6 +150,7 @@ class Write:
         """These frames are written in one go."""
         for place, frame in enumerate(frames):
             frame.begins = self, place
+        # The write is over when its last frame is.
         frames[-1].write = self
 
     def begin(self, place: int) -> None:
@@ -215,6 +224,7 @@ class Entry:
     handed it, and may have ended for it; ``place``: that of its frame in the write.
     """
 
+    # Defaults of the class: most entries change few of them, and there are many.
     write: Write | None = None
     after_turn: Expected | None = None
     answer: Expected | None = None
@@ -254,6 +264,8 @@ class Entry:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
         if not self.read:
             state = self.state
+            # Two ways, the cheap one first: by the count of turn ends no other cause is left; else by the turn before
+            # it.
             self.read = ends >= self.at_latest and (state, _PROOF) in READ_BY
             if (
                 not self.read
@@ -280,6 +292,8 @@ class Entry:
         A frame that has begun counts: the service can have received all of it, and closed, before the writer runs
         again to say that it was handed over.
         """
+        # Where turns have ended the model works through what it got: what it has not come to is not to blame. Where
+        # none has, everything that was begun may be.
         reached = self.after_turn is None or self.after_turn.over
         begun = self.write is not None and (self.write.handed or self.write.begun > self.place)
         return begun and (reached or not turned)
@@ -287,6 +301,8 @@ class Entry:
     @property
     def safe(self) -> bool:
         """Whether it counts as read, were the connection lost now."""
+        # Where an answer is expected, having been received is not enough: the model may not have read it when the line
+        # is cut.
         if self.read or not (self.answer is None or self.answer.over):
             return self.read
         return (self.state, Evidence.UNANSWERED if self.answer is None else Evidence.ANSWERED) in READ_BY
@@ -332,6 +348,7 @@ class Outbox:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
         entry.write, entry.place, entry.read = write, write.placed, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
+        # Media and marks of activity are not followed: nothing is done about their loss.
         followed = entry.kind in FATES
         if followed:
             self._sent.append(entry)
@@ -343,6 +360,7 @@ class Outbox:
         if self.transparent and entry is not None:
             self._log.append((self.index, entry, size))
             self._logged += size
+            # Stops when only texts are left: those are never dropped.
             while self._logged > REPLAY_BOUND and self._forget():
                 pass
         return self.index
@@ -350,6 +368,7 @@ class Outbox:
     def unwritten(self, index: int) -> None:
         """The message of this number was not written after all: those behind it have other numbers."""
         self.index -= 1
+        # The service counts what it gets. A number that is too high would drop a message as taken in that it never saw.
         self._log = deque((n - (n > index), entry, size) for n, entry, size in self._log)
 
     def consumed(self, index: int) -> list[Entry]:
@@ -388,6 +407,7 @@ class Outbox:
 
     def unseen(self) -> list[Entry]:
         """What the service may not have had when it gave the handle that came now."""
+        # An entry whose pong has come but nothing behind it: the handle may have been issued before the frame was read.
         return [entry for entry in self._sent if not entry.safe or entry.before_its_pong]
 
     def drop(self, runs: Collection[int]) -> None:
@@ -406,14 +426,17 @@ class Outbox:
         """
         unread = [entry for entry in self._sent if not entry.lost()]
         for entry in unread:
+            # A connection that ended for media that met a call says nothing against the texts on it.
             entry.endings += not crossed and entry.suspect(turned)
         if self.transparent:
+            # The service's own count decides what is sent again. Of the rest only answers and errors remain here.
             logged = [entry for _, entry, _ in self._log]
             for entry in logged:
                 entry.endings += entry.kind in STREAM  # of what has a fate they are counted above
             unread = [*(entry for entry in unread if entry.fate is not Fate.AGAIN), *logged]
         self._sent = []
         self._log.clear()
+        # The next connection counts its messages from its own setup.
         self._logged = self.index = 0
         return unread
 

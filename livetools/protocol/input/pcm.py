@@ -49,6 +49,7 @@ def pcm_bytes(sound: object) -> bytes:
     Raises :class:`ConfigError` for other numbers, more than one channel, and what is not a buffer: the service
     would hear noise.
     """
+    # Nearly all sound is bytes: it is neither looked at nor copied.
     if type(sound) is bytes:
         return sound
     try:
@@ -70,6 +71,7 @@ def pcm_bytes(sound: object) -> bytes:
         )
     if order == "little":
         return view.tobytes()
+    # A copy: the caller's buffer must not change.
     turned = array("h", view.tobytes())
     turned.byteswap()
     return turned.tobytes()
@@ -78,6 +80,7 @@ def pcm_bytes(sound: object) -> bytes:
 def sample_rate(rate: object) -> int:
     """A rate in Hz. Raises :class:`ConfigError` for what is not one."""
     try:
+        # operator.index takes numpy's integers too, and no floats; True is no rate.
         hertz = 0 if isinstance(rate, bool) else operator.index(rate)  # type: ignore[arg-type]
     except TypeError:
         hertz = 0

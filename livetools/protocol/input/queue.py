@@ -91,6 +91,8 @@ class Item(Entry):
     @property
     def owed(self) -> bool:
         """Whether to send it again to a session that has it in its history: it waits, or its answer is awaited."""
+        # The seed of a new session holds what was read; but a question that somebody still waits for must be asked
+        # again.
         return self.fate is Fate.AGAIN and not (self.read and (self.exchange is None or self.exchange.done))
 
 
@@ -138,6 +140,7 @@ class InputQueue:
         """The conversation so far, less the texts that wait: they follow by themselves."""
         kept: list[Mapping[str, Any]] = []
         waiting = [content for item in self.queue for content in item.contents]
+        # From the end: the texts that wait are the last that were said.
         for content in reversed(contents):
             parts = list(content["parts"])  # those of texts in a row stand in one content
             while waiting and _ends_with(content, parts, waiting[-1]):
@@ -149,6 +152,7 @@ class InputQueue:
     @property
     def flowing(self) -> bool:
         """Whether media went out on this link, and more of it changes nothing: no activity begins, nothing is kept."""
+        # Asked for each piece of sound: if nothing changes by another one, it goes to the socket past the queues.
         return (
             self.streams
             and not self.outbox.transparent
@@ -165,9 +169,12 @@ class InputQueue:
 
         ``away``: there is no connection that it could be written to.
         """
+        # Audio outside an activity closes the session with 1007. Video does not.
         if item.kind == "audio" and self.manual and not self.in_activity:
             self._drop(OUTSIDE)
             return False
+        # 2.5 closes with 1008 for it (js-genai#1236, 2026-01); on 3.1 the call is cancelled after 12 s and made again
+        # (livekit#5556, 2026-04). It is dropped, not kept: sound is worth nothing later.
         if blocked and self.input_block:
             self._drop(INPUT_BLOCKED)
             return False
@@ -185,6 +192,7 @@ class InputQueue:
         if start:
             self._outside = False
             self.untold = any(self._untold.values())
+        # Nothing was said in between: an empty pair closes the session.
         elif self.queue and self.queue[-1].starts:
             self.queue.pop()
             return
@@ -207,6 +215,7 @@ class InputQueue:
         taken = list(self._arranged(items, waiting))
         self.queue[:0] = waiting
         self._weigh()
+        # In the order of the frames on the wire, which transparent resumption counts.
         for item in taken:
             self._remember(item)
         return taken
@@ -241,11 +250,15 @@ class InputQueue:
         for item in again:
             item.again, item.write = True, None
         transparent = self.outbox.transparent
+        # There the frames of an activity are written again one by one, so its beginning is that of the last handle's
+        # state.
         if transparent:  # there earlier frames are written again, or the server has them
             pending = [self._start] if self._start is not None and not self._begun else []
             self.queue[:0] = pending
             self._start = self._consumed
+        # Elsewhere an activity that is open begins again on the next connection, with its first audio there.
         self._begun = transparent and self._start is not None
+        # Ahead of what waits: it was sent first.
         self.queue[:0] = again
         self._weigh()
         self.streams = False
@@ -253,6 +266,7 @@ class InputQueue:
 
     def again(self, question: Item) -> Item:
         """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
+        # A copy, since the first one is still in flight: should it be answered late, that is not the exchange's.
         second = copy(question)
         second.write = second.after_turn = second.answer = None
         second.read = False
@@ -265,6 +279,8 @@ class InputQueue:
         """The next session is a new one, seeded with the conversation so far: what was read is in it."""
         kept: list[Item] = []
         for item in self.queue:
+            # What was read is in the seed. Media that was sent is stale, and the activity that it belonged to is opened
+            # again.
             if not item.again or item.owed:
                 kept.append(item)
             elif item.kind == "activity":
@@ -308,22 +324,27 @@ class InputQueue:
                     yield item
                 yield from waiting
                 waiting.clear()
+            # Outside of any activity, or written again after its own has ended: a turn by itself.
             elif self._start is None or not item.inside:
                 item.prompts = item.prompts or item.kind == "text"
                 yield item
             elif (item.kind == "video" and not self._begun) or (item.turn and not self.realtime):
                 waiting.append(item)
             else:
+                # The first audio or visible text opens the activity on the wire. A blank text does not: the pair would
+                # be empty.
                 if not self._begun and (item.kind == "audio" or item.visible):
                     self._begun = True
                     yield self._start
                     yield from [early for early in waiting if early.media]
                     waiting[:] = [late for late in waiting if not late.media]
+                # A text inside an activity asks for no answer of its own: the end of the activity does.
                 item.prompts = item.prompts and item.kind != "text"
                 yield item
 
     def _closing(self) -> list[Item]:
         """While input is blocked: the end of an activity that was begun. What its user said before that is dropped."""
+        # Only an end whose beginning was written goes through: else that activity would be open until after the answer.
         at = next((at for at, item in enumerate(self.queue) if item.ends), None) if self._begun else None
         if at is None:
             return []
@@ -338,9 +359,11 @@ class InputQueue:
         """Drop (and report) what closes every connection; otherwise we would reconnect forever."""
         kept = []
         for item in items:
+            # Where the close says that media met a call, or two connections have ended on it, media is what ends them.
             if item.streamed and self.input_block and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST):
                 if item.media:
                     self._drop(INPUT_BLOCKED)
+            # A text is kept for longer: five closes in a row with the same text in flight are hardly chance.
             elif item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:

@@ -65,6 +65,7 @@ def events(message: ServerMessage) -> list[Event]:
         found.extend(map(UnknownMessage, message.unknown))
     if content is not None and content.generation_complete:
         found.append(GenerationComplete())
+    # Between generationComplete and turnComplete: usage is of the turn that ends here.
     if message.usage:
         found.append(UsageUpdate(usage(message.usage)))
     if content is not None and content.turn_complete:
@@ -128,6 +129,7 @@ def _said(content: ServerContent, found: list[Event]) -> None:
     if heard is not None and (heard.text or heard.finished):
         found.append(_heard(heard))
     if content.model_turn is not None:
+        # What the user said comes before what the model says, the transcript of its speech after the sound.
         for part in content.model_turn.parts:
             _part(part, content.interrupted, found)
     if spoken is not None and (spoken.text or spoken.finished):
@@ -158,6 +160,7 @@ def _words(told: Transcription) -> tuple[Word, ...]:
 def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
     if part.text:
         found.append(ThoughtChunk(part.text) if part.thought else TextChunk(part.text))
+    # Sound beside interrupted belongs to what was cut off, and was not played yet.
     if part.inline_data is not None and part.inline_data.data and not interrupted:
         found.append(_blob(part.inline_data))
     if part.executable_code is not None:
@@ -174,6 +177,7 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
 
 
 def _blob(blob: Blob | Media) -> Event:
+    # Video is asked for second: nearly every blob is sound.
     rate = _rate(blob.mime_type)
     if rate is None and blob.mime_type is not None and blob.mime_type.lower().startswith("video/"):
         return VideoChunk(blob.data, blob.mime_type)
@@ -185,11 +189,13 @@ def _blob(blob: Blob | Media) -> Event:
 @lru_cache(maxsize=32)
 def _rate(mime_type: str | None) -> int | None:
     """Hz of this MIME type; ``None`` if it is not PCM."""
+    # Without a type it is audio (3.8). A type may have blanks and capitals.
     kind, *parameters = (mime_type or "audio/pcm").lower().replace(" ", "").split(";")
     if kind not in ("audio/pcm", "audio/l16"):
         return None
     for parameter in parameters:
         name, _, value = parameter.partition("=")
+        # A rate of 0 or of many digits is no rate: the player would be given nonsense.
         if name == "rate" and value.isascii() and value.isdigit() and 0 < len(value) < 8 and int(value):
             return int(value)
     return DEFAULT_RATE
@@ -203,6 +209,7 @@ def _reason(content: ServerContent) -> str | None:
 def _count(raw: Mapping[str, Any], *names: str) -> int:
     for name in names:
         value = raw.get(name)
+        # An int64 is a string in proto3 JSON.
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
             return int(value)
         if isinstance(value, int) and not isinstance(value, bool):

@@ -54,6 +54,7 @@ _ACTIVITIES = {
 
 def seconds(value: object) -> float | None:
     """Read a Duration (``"50s"``, ``"12.5s"``, ``"50"``, ``50``); ``None`` for anything else."""
+    # bool is an int in Python.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -291,6 +292,7 @@ class _Frame(WireObject):
 
 def parse(data: bytes | str) -> ServerMessage:
     """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
+    # Bytes only: the service sends JSON in binary frames, and text takes the general way, which reads both.
     if isinstance(data, bytes) and len(data) >= LARGE and (message := _only_media(data)) is not None:
         return message
     try:
@@ -309,6 +311,7 @@ def _only_media(data: bytes) -> ServerMessage | None:
     head = _MEDIA_HEAD.match(data)
     if head is None:
         return None
+    # With both quotation marks, since the validator reads JSON.
     begin, end = head.end() - 1, data.find(b'"', head.end()) + 1
     if not _MEDIA_TAIL.match(data, end):
         return None
@@ -316,6 +319,7 @@ def _only_media(data: bytes) -> ServerMessage | None:
         blob = _BASE64.validate_json(data[begin:end])
     except ValueError:
         return None
+    # An empty blob says nothing: the general way drops it.
     return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
 
 
@@ -323,6 +327,7 @@ def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
     """What must be answered, and what must not be any more: the calls and the cancellations of a message."""
     kept = {name: message[name] for name in message if to_camel(name) in ("toolCall", "toolCallCancellation")}
     turn = _either(_either(message, "server_content"), "model_turn")
+    # A call is answered even if everything else in its message is lost: an unanswered one blocks the session.
     calls = [call for part in _listed(_either(turn, "parts")) if (call := _either(part, "function_call"))]
     if calls:
         kept["serverContent"] = {"modelTurn": {"parts": [{"functionCall": call} for call in calls]}}
@@ -345,6 +350,7 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
     )
     if extra := frame.__pydantic_extra__:  # what model_extra returns, without its Python code
         unknown.extend({key: value} for key, value in extra.items())
+    # toolCall is read before the parts: of a call that is in both the first one counts, and the ledger drops the other.
     if frame.tool_call is not None:
         _read_calls(frame.tool_call.function_calls, message)
     if frame.server_content is not None:
@@ -355,6 +361,7 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         _read_voice(frame, message)
     if frame.interaction_status is not None:
         _read_status(frame.interaction_status, message)
+    # Content alone is nearly every message, and _read_content has looked into it.
     if frame.__pydantic_fields_set__ != _CONTENT:
         _read_strangers(frame, unknown)
     return message
@@ -374,6 +381,7 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
     unknown = message.unknown
     if extra := content.__pydantic_extra__:
         unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
+    # The status may be here or at the top of the message (3.8 extended thinking sends both); the top one is read last.
     if content.interaction_status is not None:
         _read_status(content.interaction_status, message)
     for name in _TRANSCRIPTS:
@@ -393,6 +401,7 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
 def _read_turn(turn: ModelTurn, message: ServerMessage) -> None:
     unknown = message.unknown
     if extra := turn.__pydantic_extra__:
+        # Vertex and 3.8 send a role, half-cascade does not; it is always the model's.
         unknown.extend({f"serverContent.modelTurn.{key}": extra[key]} for key in extra.keys() - {"role"})
     for part in turn.parts:
         if part.__pydantic_fields_set__ == _SPOKEN and not part.__pydantic_extra__:
@@ -407,6 +416,7 @@ def _read_turn(turn: ModelTurn, message: ServerMessage) -> None:
 
 def _read_calls(raw: object, message: ServerMessage) -> None:
     for entry in _listed(raw):
+        # An entry that is not an object has neither id nor name to answer with: it can only be reported.
         if isinstance(entry, dict):
             call = FunctionCall(
                 _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
@@ -416,6 +426,7 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
             message.calls.append(call)
         news: list[object] = []
         in_json(entry, "FunctionCall", "functionCall", news)
+        # The whole entry is reported, once, and not only the field that is unknown.
         if news or not isinstance(entry, dict):
             message.unknown.append({"functionCall": entry})
 
@@ -423,6 +434,7 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
 def _args(raw: object) -> dict[str, Any]:
     if isinstance(raw, dict):
         return raw
+    # Empty in any spelling is no arguments; proto3 JSON leaves an empty object out or writes null.
     return {} if raw is None or raw == "" or raw == [] else {RAW_ARGS: raw}
 
 
@@ -436,6 +448,8 @@ def _read_cancellation(raw: object, message: ServerMessage) -> None:
 
 def _read_voice(frame: _Frame, message: ServerMessage) -> None:
     activity, signal = frame.voice_activity or _VoiceActivity(), frame.voice_activity_detection_signal
+    # Two messages say the same (voiceActivity, and on Vertex voiceActivityDetectionSignal), and one recording spells
+    # the field voiceActivityType.
     said = activity.type or activity.voice_activity_type or (signal.vad_signal_type if signal else None)
     if said in _ACTIVITIES:
         message.voice_activity = VoiceSignal(_ACTIVITIES[said], activity.audio_offset)
@@ -444,8 +458,10 @@ def _read_voice(frame: _Frame, message: ServerMessage) -> None:
 
 
 def _read_status(status: str, message: ServerMessage) -> None:
+    # UNSPECIFIED is proto3's default, and says nothing.
     if status and not status.endswith("_UNSPECIFIED"):
         message.status = status
+        # An unknown status still counts: all but IN_PROGRESS end a turn.
         if status not in STATUSES:
             message.unknown.append({"interactionStatus": status})
 
@@ -459,4 +475,5 @@ def _text(raw: object) -> str | None:
     """An id or a name: a string, or the digits of a number; ``None`` if it is empty or of another kind."""
     if isinstance(raw, str):
         return raw or None
+    # An id that is a number is answered with its digits: no answer at all would be worse.
     return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else None

@@ -25,6 +25,7 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     the service closes for, become U+FFFD.
     """
     try:
+        # Nearly everything: it writes NaN as null too, and base64 for bytes.
         return msgspec.json.encode(message)
     except (
         TypeError,
@@ -35,6 +36,7 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     try:
         return to_json(message, inf_nan_mode="null")
     except PydanticSerializationError:
+        # Through UTF-16, which can hold a lone surrogate: it is replaced when it is read back.
         text = json.dumps(message, ensure_ascii=False)
         clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return to_json(json.loads(clean), inf_nan_mode="null")
@@ -70,6 +72,7 @@ def your_turn() -> bytes:
 
 def audio(pcm: bytes, rate: int = 16000) -> bytes:
     """Audio: ``pcm`` 16-bit little-endian mono, ``rate`` in Hz."""
+    # Put together by hand: fifty a second, and Base64 needs no escapes.
     return b'{"realtimeInput":{"audio":{"mimeType":"audio/pcm;rate=%d","data":"%b"}}}' % (
         rate,
         b64encode(pcm),
@@ -121,10 +124,12 @@ def function_response(
 ) -> dict[str, Any]:
     """One FunctionResponse. ``scheduling`` is a sibling of ``response``, never inside: there the model reads it."""
     answer: dict[str, Any] = {"name": name, "response": response}
+    # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
     if id is not None:
         answer["id"] = id
     if scheduling is not None:
         answer["scheduling"] = scheduling
+    # False is written out: it ends a generator.
     if will_continue is not None:
         answer["willContinue"] = will_continue
     if parts:
@@ -170,6 +175,7 @@ NOTHING_MORE = "it has ended; there is nothing more than what it said before"
 def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
     """A result that can no longer go out as an answer: told to the model as text, once."""
     why = "" if background else ", asked for before the connection was replaced"
+    # default=str: a result that cannot be encoded still goes out in some form.
     told = json.dumps(response, ensure_ascii=False, default=str)
     asked = json.dumps(dict(args), ensure_ascii=False, default=str)
     return f"[Result of {name}({asked}){why}: {told}]"

@@ -45,6 +45,7 @@ class PartialCalls:
 
     def whole(self, calls: Sequence[CallPiece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
+        # Nearly always nothing is in pieces: the list is handed on as it is.
         if not self.growing:
             for call in calls:
                 if call.will_continue or call.partial_args:
@@ -68,6 +69,7 @@ class PartialCalls:
             if not (piece.will_continue or piece.partial_args):
                 return piece
             growing = _Growing(piece)
+            # The oldest makes room: it has waited longest for a piece that does not come.
             self.growing = [*self.growing[1 - MAX_PARTIAL_CALLS :], growing]
         growing.add(piece)
         if piece.will_continue:
@@ -79,6 +81,7 @@ class PartialCalls:
         """The call that this piece belongs to: by its id, else the newest one, if it may be of that name."""
         if piece.id:
             return next((each for each in self.growing if each.id == piece.id), None)
+        # Without an id a piece can only continue the newest call; another name begins another call.
         newest = self.growing[-1] if self.growing else None
         return newest if newest is not None and piece.name in ("", newest.name) else None
 
@@ -98,6 +101,7 @@ class _Growing:
         self.name = self.name or piece.name
         self._args.update(piece.args)
         for part in piece.partial_args:
+            # The first piece that cannot be read spoils the call: half of its arguments must not run.
             if self._unreadable is None and not (isinstance(part, Mapping) and self._take(part)):
                 self._unreadable = {"partialArgs": part}
                 self._values.clear()
@@ -116,6 +120,7 @@ class _Growing:
             return False
         for name in ("string", "number", "bool"):
             value = part.get(f"{name}Value", part.get(f"{name}_value"))
+            # A string may come in several parts, each appended to those before it; numbers and booleans come whole.
             if isinstance(value, str):
                 self._size += len(value)
                 parts = self._values.setdefault(path, [])
@@ -124,8 +129,10 @@ class _Growing:
                 parts.append(value)
             elif value is not None:
                 self._values[path] = value
+        # A key whose value is null says null: get() could not tell it from an absent one.
         if "nullValue" in part or "null_value" in part:
             self._values[path] = None
+        # Paths count too: a flood of empty values would otherwise be free.
         self._size += len(path)
         return self._size <= MAX_CHARACTERS
 
@@ -139,6 +146,7 @@ def _put(args: dict[str, Json], path: str, value: Json) -> bool:
     for name, following in zip(names, [*names[1:], None], strict=True):
         new = value if following is None else [] if isinstance(following, int) else {}
         if isinstance(name, int):
+            # A list grows at its end only: an index far beyond it would make a list of that size.
             if not isinstance(holder, list) or name > len(holder):
                 return False
             if name == len(holder):

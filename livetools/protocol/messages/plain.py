@@ -20,6 +20,7 @@ Words: TypeAlias = OutputTranscript | TextChunk | InputTranscript
 
 
 class _Call(Struct, forbid_unknown_fields=True):
+    # An empty id or name takes the general way, which makes one up or refuses the call.
     id: _Name
     name: _Name
     args: dict[str, Any]
@@ -57,10 +58,12 @@ _read_words = msgspec.json.Decoder(_Spoken).decode
 
 def only_calls(data: bytes | str) -> list[Call] | None:
     """The calls of a message that is calls and nothing else; ``None``: read it the general way."""
+    # A look at the first bytes costs less than a decoder that fails.
     if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, _HEAD) < 0:
         return None
     try:
         calls = _read_calls(data).toolCall.functionCalls
+    # Anything else than calls: unknown fields, partialArgs, a second key. It is no error.
     except (ValueError, RecursionError):
         return None
     return [Call(call.id, call.name, call.args) for call in calls]
@@ -75,6 +78,7 @@ def only_words(data: bytes | str) -> Words | None:
     except (ValueError, RecursionError):
         return None
     spoken, turn, heard = content.outputTranscription, content.modelTurn, content.inputTranscription
+    # Two kinds in one message take the general way, which knows their order.
     if spoken is not None:
         return OutputTranscript(spoken.text) if turn is None and heard is None else None
     if turn is not None:

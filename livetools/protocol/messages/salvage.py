@@ -50,6 +50,7 @@ def salvage(
             return model.model_validate(value), left_out
         except ValidationError as error:
             mended += error.error_count()
+            # Each round validates the whole message again: past so many pieces only what must be answered is kept.
             if mended > MAX_FAULTS and value is whole:
                 value, left_out = vital(whole) if vital is not None else {}, [data]
                 continue
@@ -60,6 +61,7 @@ def salvage(
 
 def _lenient_json(data: bytes | str) -> tuple[object, str]:
     """The first JSON value and the text behind it; bad UTF-8, control characters, lone surrogates pass."""
+    # A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD.
     text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
     text = _shallow(text.strip())
     value, end = json.JSONDecoder(strict=False, parse_int=_int).raw_decode(text)
@@ -99,9 +101,11 @@ def _mend(message: dict[str, Any], path: tuple[int | str, ...], fault: str, left
     for step in way:
         holder = holder[step]
     value = holder[last]
+    # A lone object where a list belongs is taken for its only entry.
     if fault == "list_type" and isinstance(value, dict):
         holder[last] = [value]
         return
+    # The field of a message that is not an object keeps its meaning: a goAway with odd content is a goAway.
     if fault == "model_type" and not way:
         holder[last] = {}
     else:

@@ -59,6 +59,7 @@ def _in_fields(
 ) -> None:
     known = tables.types()[kind]
     for key, value in fields.items():
+        # The SDK's tables have camelCase names; a key may come in either casing.
         name = key if key in known else camel(key)
         where = f"{path}.{key}" if path else key
         if name not in known or name in told:

@@ -33,6 +33,7 @@ class Histogram:
         self.sum += seconds
         if seconds > self.max:
             self.max = seconds
+        # +1: a time of 0 has a logarithm then.
         bucket = int(log2(seconds / UNIT + 1.0) * PER_OCTAVE)
         if bucket > LAST_BUCKET:
             bucket = LAST_BUCKET
@@ -104,6 +105,7 @@ class Latency:
     def heard(self, now: float) -> None:
         """The service transcribes what the user has said: the last words that it heard before it answered count, where
         nothing tells when the user ended. Transcripts may arrive in the middle of the answer too."""
+        # While the model answers, a late transcript is of what it answers already.
         if self._first is None and not self._told:
             self._asked = now
 
@@ -127,8 +129,10 @@ class Latency:
         where the model said nothing in it, or nobody had spoken."""
         first, began, cut = self._first, self.user_ended, self._cut
         self._first, self._cut = None, False
+        # A turn of the model's own (a greeting, a late result) answers nobody, and is not measured.
         if first is None or began is None:
             return None
+        # A turn that was cut off would make the last outputs look early.
         if not cut:
             self.last_output.add(self._last - began)
         return first - began, self._last - began

@@ -55,10 +55,12 @@ class Notes:
             self._running.append(note)
         elif isinstance(self._over, deque):
             at = exchange - self._first
+            # A late answer is noted in the exchange of its call, so that both are dropped together.
             self._over[at] = self._over[at][:-1] + b"," + note + b"]"
 
     def end(self) -> None:
         """The exchange that runs is over."""
+        # An exchange without a note does not count: its number is not used up.
         if self._running:
             if isinstance(self._over, tuple):
                 self._over = deque()

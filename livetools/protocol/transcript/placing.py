@@ -58,6 +58,7 @@ class Placing:
 
     def count(self, note: bytes) -> None:
         """Place the next note, where only the number of steps counts: an answer, which may be large, is not read."""
+        # An answer begins no step: it only ends the batch, as place() would have it.
         if note.startswith(b'["answer"'):
             self._on_break()
         else:
@@ -66,6 +67,7 @@ class Placing:
     # what was said
 
     def _on_typed(self, text: str) -> None:
+        # What the user sends always begins an exchange, even in the middle of the model's turn.
         self._end()
         self._say("user", [{"text": text}])
 
@@ -77,6 +79,7 @@ class Placing:
     def _on_said(self, text: str, aside: bool = False) -> None:
         self._spoken = self._spoken or not aside
         last = self.steps[-1] if self.steps and not self._ended else None
+        # Text continues the last step of the model unless that was given whole, or a filler has ended it.
         goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
         if not isinstance(last, Utterance) or not goes_on or last.aside is not aside:
             last = self._say("model", [])
@@ -88,6 +91,7 @@ class Placing:
     def _on_heard(self, text: str, finished: bool) -> None:
         said = self._heard()
         if said is None or said.finished:
+            # The end of an utterance that was never heard.
             if not text:
                 return
             said = self._insert_heard(new_exchange=said is not None)
@@ -105,6 +109,7 @@ class Placing:
 
     def _start(self, part: Part, id: str | None, name: str) -> None:
         known = self._slots.get(id) if id else None
+        # The same id on a later connection is the same call, as long as it has no response.
         if known is not None and known.response is None:
             return  # asked twice, run once
         if self._batch is None:
@@ -129,6 +134,7 @@ class Placing:
         if id := response.get("id"):
             slot = self._slots.get(str(id))
         else:
+            # Without an id the first open call of that name is meant.
             waiting = (slot for slot in self._slots.values() if slot.response is None)
             slot = next((slot for slot in waiting if slot.name == response.get("name")), None)
         if slot is not None and not slot.final:
@@ -138,6 +144,7 @@ class Placing:
 
     def _fill(self, slot: Slot, response: Part, final: bool) -> None:
         self._batch = None  # the model's next calls are made with this knowledge
+        # A response that was not final (lost, its result follows) is replaced by the next one, a final one never.
         if not slot.final:
             slot.response, slot.final = response, final
 
@@ -149,6 +156,7 @@ class Placing:
     def _on_filler(self) -> None:
         """The model thinks on, and the exchange continues."""
         self._batch = None
+        # What follows a filler is another utterance of the same exchange.
         if self.steps and isinstance(last := self.steps[-1], Utterance):
             last.finished = True
 
@@ -156,6 +164,8 @@ class Placing:
         """The text beside the speech of the turn goes, or was all that it said."""
         self._end()
         for said in self._aside:
+            # Without a transcript the text was what the model said; beside one it is reasoning, or the same words
+            # again.
             if not self._spoken:
                 said.aside = False
             elif said in self.steps:
@@ -196,10 +206,13 @@ class Placing:
         if new_exchange:
             self._end()
         said = Utterance(self._open(), "user", heard=True)
+        # Transcripts of input keep no order with the model's turn: they come before, in the middle of, or after the
+        # answer.
         at = len(self.steps) - sum(1 for _ in self._running())
         while at < len(self.steps) and isinstance(step := self.steps[at], Utterance) and step.role == "user":
             at += 1
         self.steps.insert(at, said)
+        # It is the newest step: what the model calls from here on is a batch of its own.
         if at == len(self.steps) - 1:
             self._batch = None
         return said

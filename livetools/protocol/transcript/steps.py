@@ -53,6 +53,7 @@ class Slot:
     def response_part(self) -> Part:
         """The part of the user's content, which always is there."""
         named = {"id": self.id, "name": self.name} if self.id else {"name": self.name}
+        # A history with an unpaired call is refused by the next model that reads it (pydantic-ai#7977).
         response = PENDING if self.response is None else self.response
         return {"functionResponse": {**self.rest, **named, "response": response}}
 
@@ -77,6 +78,7 @@ def render(steps: Iterable[Step]) -> list[Content]:
                 _append(out, step.role, parts)
             continue
         _append(out, "model", [slot.part for slot in step.slots])
+        # A function-call turn may only follow a user or a function-response turn: generateContent refuses it otherwise.
         if len(out) == 1:
             out.insert(0, {"role": "user", "parts": [{"text": UNHEARD}]})
         out.append({"role": "user", "parts": [slot.response_part() for slot in step.slots]})
@@ -93,6 +95,7 @@ def without_functions(contents: Iterable[Content]) -> list[Content]:
             for part in content["parts"]
             if not part.get("thought") and any(part.get(key) for key in _SAID)
         ]
+        # Neighbours appear where the contents between them held only functions.
         if said and out and out[-1]["role"] == content["role"]:
             out[-1]["parts"].extend(said)
         elif said:

@@ -26,8 +26,12 @@ class TokenCount:
     def count(self, usage: Usage) -> bool:
         """A count has come. Whether it shows that the model has worked since the one before: it is not the same."""
         last, self._last = self._last, usage
+        # Within a turn counts only grow: an equal one is the keep-alive of a model that is stuck (whisper-shortcut
+        # PR71).
         if not self.over:
             return any(now > then for now, then in zip(_counts(usage), _counts(last), strict=True))
+        # The first count behind an end: whose it is shows with what follows, output (the last turn's) or another end
+        # (its own).
         if self._replaced is None:
             self._replaced = last
         return _counts(usage) != _counts(last)
@@ -42,6 +46,7 @@ class TokenCount:
         """A turn has ended, or was cut off for good."""
         if self._replaced is not None:
             self._before, self._replaced = self._before + self._replaced, None
+        # Two ends in a row: the second turn was empty, and had no count.
         elif self.over:
             self._before, self._last = self._before + self._last, Usage()
         self.over = True

@@ -87,6 +87,7 @@ class Transcript(Sequence[Content]):
         A function response without a call to answer has no lawful place and is left out.
         """
         for turn in turns:
+            # Every role but the model's counts as the user's: "function" is seen as well.
             role = "model" if turn.get("role") == "model" else "user"
             parts = turn.get("parts") or ()
             said: list[Part] = []
@@ -96,6 +97,7 @@ class Transcript(Sequence[Content]):
                 if (call := _member(part, "functionCall", "function_call")) is not None:
                     self._given(role, said)
                     rest = {key: value for key, value in part.items() if key != "function_call"}
+                    # Its response may come in a later turn, and belongs to the exchange in which the call was made.
                     if call.get("id"):
                         self._calls[str(call["id"])] = self._notes.running
                     self._note("given call", {**rest, "functionCall": call})
@@ -130,6 +132,8 @@ class Transcript(Sequence[Content]):
             return  # a guess, which what follows replaces
         if self._heard and event.text:
             self._end()  # what was heard before is finished: the user speaks again
+        # A finish-only message (3.1 sends the whole text once, js-genai#1429) matters only if something was heard
+        # before.
         if event.text or self._heard is not None:
             self._heard = event.finished
             self._note("heard", event.text, event.finished)
@@ -141,10 +145,12 @@ class Transcript(Sequence[Content]):
 
     def _on_answer(self, call: Call, response: Mapping[str, Any], final: bool) -> None:
         made_in = self._calls.get(call.id)
+        # A lost call whose result follows as text is not final: that text is its answer.
         if final:
             self._calls.pop(call.id, None)
         elif made_in is None:
             self._calls[call.id] = self._notes.running
+        # The call was made before the transcript began, or on an earlier process: it is noted with its answer.
         if made_in is None:
             self._note("stray answer", call.id, call.name, response, final, call.args)
         else:
@@ -156,6 +162,7 @@ class Transcript(Sequence[Content]):
             self._note(*note)
         elif made_in >= self._notes.first:
             self._note(*note, exchange=made_in)
+            # Also in the exchange that runs: the model's next call is made with this knowledge.
             self._note("break")
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
@@ -180,6 +187,7 @@ class Transcript(Sequence[Content]):
     def _note(self, *note: object, exchange: int | None = None) -> None:
         made = encode(note)
         self._notes.add(made, exchange)
+        # Somebody reads again and again: one note more is placed, instead of all of them.
         if self._placed is not None:
             self._placed.place(decode(made))
         while self._notes.weight > self.max_bytes and self._drop():
@@ -188,6 +196,7 @@ class Transcript(Sequence[Content]):
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
         notes = self._notes.oldest(LOOKED_AT)
+        # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded too.
         if self._notes.first == self._notes.running:
             notes = notes[: _first_step(notes)]
         if not notes:
@@ -196,6 +205,7 @@ class Transcript(Sequence[Content]):
         for note in notes:
             placing.count(note)
         self._notes.drop(notes)
+        # Reported once, with the first step that goes.
         if placing.steps and not self.dropped and self._on_full is not None:
             self._on_full(self.max_bytes)
         self.dropped += len(placing.steps)
@@ -267,12 +277,15 @@ class Transcript(Sequence[Content]):
         256 KiB is about 64,000 tokens, half the window of a native-audio model (131,072).
         """
         steps: deque[Step] = deque()
+        # The newest steps are kept, and at least one, even if it is larger than the bound.
         for step in reversed(self._steps(keep=False)):
             max_bytes -= len(encode(render([step])))
             if max_bytes < 0 and steps:
                 break
             steps.appendleft(step)
         contents = render(steps)
+        # After the choice: the bound is of what was said and called, so that the two kinds of seed begin at the same
+        # step.
         if not functions:
             contents = without_functions(contents)
         if ends_with_user and contents and contents[-1]["role"] == "model":
@@ -328,6 +341,7 @@ def _first_step(notes: Sequence[bytes]) -> int:
         placing.count(note)
         if len(placing.steps) > 1:
             return at
+    # More than LOOKED_AT notes of one step: it goes in parts. Fewer are the end of the newest step, which stays.
     return len(notes) if len(notes) == LOOKED_AT else 0
 
 

@@ -26,6 +26,7 @@ class Words:
         elif isinstance(event, OutputTranscript):
             self._spoken = self._spoken or bool(event.text)
             return event.text
+        # IN_PROGRESS ends a filler, and not the answer.
         elif isinstance(event, TurnComplete) and event.status != "IN_PROGRESS":
             return self.rest()
         return ""

@@ -24,6 +24,7 @@ from livetools.events import (
 )
 from livetools.protocol.messages.outgoing import encode
 
+# Speech at 24 kHz is 48 kB a second: about 23 minutes. It is also the bound of the buffer between reader and iterator.
 MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
@@ -122,6 +123,7 @@ class Exchange:
 
     def listen(self, sure: bool, *, calls: bool = False) -> None:
         """A turn begins that is, or may be, the answer; what came before was not, but for ``calls``."""
+        # Calls made in a turn that turns out to have been the question's stay with it; the words of that turn do not.
         kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
         self.events[:] = kept
         self._audio.clear()
@@ -134,6 +136,7 @@ class Exchange:
 
     def unanswered(self) -> None:
         """A lost connection has left it without an answer: its text is to be written again."""
+        # The events are kept until the next turn begins: if none does, they are all there is to return.
         self.turn, self.listens, self.sure = None, False, False
         self.calls.clear()
         self.resent = True
@@ -162,6 +165,7 @@ class Exchange:
         if not isinstance(event, KEPT):
             return
         self.changed = True
+        # The service counts a turn more than once (several snapshots, each including the one before).
         if isinstance(event, UsageUpdate) and self.events and type(self.events[-1]) is UsageUpdate:
             self.events[-1] = event  # the last count of a turn holds
             return
@@ -169,6 +173,8 @@ class Exchange:
         if isinstance(event, AudioChunk):
             self._audio.append(len(self.events) - 1)
             self._size += CHUNK_OVERHEAD + len(event.data)
+            # The chunk is emptied and not removed: next() counts positions, and the order of words and calls stays. The
+            # newest always stays whole.
             while self._size > MAX_ASK_AUDIO and len(self._audio) > 1:
                 self._empty(self._audio.popleft())
 
@@ -205,6 +211,7 @@ class Said:
 
     def hear(self, event: Event) -> None:
         """Keep what a reply is made of."""
+        # A loop plays the sound as it comes: kept as well, an hour of speech would be copied for nobody.
         if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
             return
         kept: Event | bytes = event
@@ -254,6 +261,8 @@ class Said:
 
     def _in_last_turn(self, kind: type[Event]) -> bool:
         found = at_end = False
+        # What follows the last TurnComplete belongs to a turn that has not ended: it counts, and so does the turn
+        # before it.
         for event in self._kept:
             if isinstance(event, TurnComplete):
                 at_end, found = found, False

@@ -74,6 +74,7 @@ class Turns:
     @property
     def idle(self) -> bool:
         """Nothing that anybody waits for is expected from the model."""
+        # CALLING does not count: the ledger has the open call, and its answer will put a turn into the queue.
         if self.model in UNDER_WAY:
             return False
         for turn in self._queue:  # noqa: SIM110 - asked five times a call, and a generator costs more than the loop
@@ -84,6 +85,7 @@ class Turns:
     @property
     def ahead(self) -> int:
         """Turn ends that come before the model can read what is written now."""
+        # A turn under way may have no place yet: then the queue is empty, and it counts as one.
         return len(self._queue) or (self.model in UNDER_WAY)
 
     @property
@@ -136,7 +138,7 @@ class Turns:
             turn.until = now + QUIET_SETTLES
         elif exchange is not None and exchange is self.exchange:
             exchange.turn = turn
-            if self._queue[0] is turn:
+            if self._queue[0] is turn:  # no turn ends before its answer
                 exchange.listen(sure=True)
         elif exchange is not None:
             turn.until = now + self.stall_timeout  # it was given up before it was written
@@ -184,6 +186,8 @@ class Turns:
         self._halting = self._halting and bool(self._standing)  # it continues: this call has ended no turn
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
+        # Sound arrives faster than it plays, and turnComplete is held back until it would have played (measured, ±30
+        # ms).
         self._works_until = max(self._works_until, now) + seconds
         self._moved(now)
 
@@ -195,12 +199,14 @@ class Turns:
     def called(self, run: int, call: Call, ends_turn: bool, now: float, blocks: bool = False) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer; ``blocks``:
         nothing else is answered before."""
+        # With background reasoning only IDLE ends a turn: a call neither ends nor halts it, and may follow
+        # turnComplete.
         if not self.status_signal:
             stands = blocks or not ends_turn
             self._do(TurnEvent.STAND if stands else TurnEvent.CALL, now)
             if stands:
                 self._standing.add(run)
-                self._halting = self._halting or ends_turn
+                self._halting = self._halting or ends_turn  # its own turnComplete is still to come
         else:
             self.stale.untried = False
         if self.exchange is not None and self.exchange.listens:
@@ -211,6 +217,7 @@ class Turns:
         """``interrupted``: the model was cut off; the end of its turn follows."""
         self._halting = self._halted = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
+        # An answer with INTERRUPT has cut the model off, not the user: the exchange continues with the turn about it.
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
             self._works_until = now
@@ -229,15 +236,16 @@ class Turns:
     def complete(self, status: str | None, now: float, *, explained: bool = False) -> None:
         """``turnComplete``, with the status that stood beside it; ``explained``: and why the turn has ended."""
         if status == "IN_PROGRESS":
-            self._do(TurnEvent.GO_ON, now)
+            self._do(TurnEvent.GO_ON, now)  # a filler: the turn continues
             self._moved(now)
             return
         if self._halting:
-            self._halting, self._halted = False, True
+            self._halting, self._halted = False, True  # the end of the call's own generation
             self._do(TurnEvent.HALT, now)
             self._moved(now)
             return
-        self.stale.untried &= not explained
+        self.stale.untried &= not explained  # a turn that says why it is empty is an answer
+        # Nothing came in this turn, and errors for lost calls were written: it confirms those, and answers nothing.
         if self.model is Model.IDLE and self.stale.closes:
             self._closed_lost(now)
         else:
@@ -273,6 +281,7 @@ class Turns:
         turn = None
         if ends_turn or not stood_still:
             self.most = self.upmost + 1
+        # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
         if scheduling != "SILENT" or not ends_turn:
             turn = self._mark(ends_turn and not self.status_signal, now)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
@@ -307,6 +316,7 @@ class Turns:
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.under_way or self.owed or (not again and not self.idle)
+        # A model at work may have made a call that nobody has read: a resumed session would wait for it.
         self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or self.speech)
         self._do(TurnEvent.LOSE, now)
         self._works_until = now
@@ -324,7 +334,7 @@ class Turns:
         if now < self._progress + QUIET_SETTLES:
             return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
-            if self._patience < inf and self.stale.swallows:
+            if self._patience < inf and self.stale.swallows:  # perhaps spent on a lost call: see stale
                 self._spend(now)
                 break
             if self._patience < inf:
@@ -342,6 +352,7 @@ class Turns:
     def tick(self, now: float, served: bool) -> Stalled | None:
         """The events if the silence has become a stall; ``served``: a call is open that blocks the model."""
         self.settle_doubts(now)
+        # While a BLOCKING call is open the silence is ours, not the model's.
         if served or self._stall_at() > now:
             return None
         self._stalled = True
@@ -358,7 +369,7 @@ class Turns:
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
-        if not self._queue and self.model is Model.IDLE:
+        if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
         if self._patience == inf and (
             (self._queue and self._queue[0].until == inf) or not self.idle
@@ -379,7 +390,7 @@ class Turns:
     def _begin(self, was: Model, now: float) -> None:
         self._known = len(self._queue)
         self._patience, self._spoken = inf, False
-        self.stale.untried = False
+        self.stale.untried = False  # what begins with words is no confirmation
         exchange = self.exchange
         if exchange is None or exchange.turn is None or exchange.sure:
             return
@@ -390,6 +401,7 @@ class Turns:
                 exchange.sure = True
             else:
                 exchange.listen(sure=True, calls=exchange.listens and first.answer)
+        # None of the turns in front of it is certain to be another's alone: this one may be its answer already.
         elif all(turn.shares for turn in takewhile(lambda turn: turn is not exchange.turn, self._queue)):
             exchange.listen(sure=False)
 
@@ -404,12 +416,13 @@ class Turns:
         if self._queue:  # a response to its own call is spoken of in it
             under_way.answer, self._queue[0].answer = self._queue[0].answer, False
         self._queue.insert(0, under_way)
-        self._known += 1
+        self._known += 1  # the turn under way is one of them
 
     def _expect(self, was: Model, now: float) -> None:
         self._queue.append(Expected(prompt=True))
 
     def _pop(self, was: Model, now: float) -> None:
+        # Turns that were expected when this one began may have been covered by it; those written since were not.
         known, self._known = self._known, 0
         if not self._queue:
             return
@@ -418,6 +431,7 @@ class Turns:
         asked = self.exchange if self.exchange is not None and not self.exchange.sure else None
         if empty and asked and asked.turn is first:
             asked.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
+        # A turn that only speaks of an answer, and was certain to come, covers no question behind it.
         if first.answer and first.wanted and not (first.prompt or first.doubtful):
             return
         if empty and first.doubtful:  # it was perhaps over already, and this was the end of the next
@@ -433,7 +447,7 @@ class Turns:
 
     def _give_up(self, was: Model, now: float) -> None:
         for turn in self._queue:
-            turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)
+            turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)  # it may come late
         self._unspoken.clear()
         self._known = 0
         self._halting = self._halted = False
@@ -467,7 +481,7 @@ class Turns:
         self._unspoken.clear()
         for turn in [turn for turn in self._queue if turn.answer]:
             turn.answer = False
-            if not turn.prompt:
+            if not turn.prompt:  # a question's own turn still comes
                 self._queue.remove(turn)
 
     def _end(self, now: float) -> None:
@@ -475,6 +489,7 @@ class Turns:
         # have covered both we expected.
         crossed = self.status_signal and self.owed and not self._heard
         self.most = max(0, self.upmost - 1)
+        # The user has cut the answer off: the exchange ends with this turn, even if more is owed.
         cut_off = (e := self.exchange) is not None and e.sure and e.listens and e.interrupted
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
@@ -536,6 +551,7 @@ class Turns:
         exchange = self.exchange
         if exchange is None or exchange.turn is None:
             return
+        # An empty first turn of a resumed session was perhaps spent on a lost call, and not on this text.
         if exchange.turn.over and self.stale.swallows and not exchange.heard:
             self._ask_again(exchange)
         elif exchange.turn.over:

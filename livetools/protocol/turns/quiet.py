@@ -41,4 +41,5 @@ class Quiet:
 
     def at(self, since: float) -> float:
         """When something that has waited since ``since`` may be said; a time in the past means now."""
+        # PATIENCE counts from the request, not from the last word: in a loud room the pause never comes.
         return min(since + PATIENCE, inf if self._user_speaks else self._until + QUIET_PAUSE)

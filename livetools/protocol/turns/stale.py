@@ -35,14 +35,19 @@ class Stale:
 
     def began(self, restored: bool, errors: bool) -> None:
         """A session is open, resumed or new; with ``errors`` for lost calls, that are written first."""
+        # A new session knows nothing of earlier calls. A resumed one may still wait for one, until a handle is free of
+        # it.
         self.untried, self.unseen, self._errors = restored, restored and self.unseen, errors
 
     def closed(self) -> None:
         """An empty turn has ended, and is taken for that. If nothing follows, it was another."""
+        # unseen: should silence follow, that turn was no confirmation, and what was written next was spent.
         self._errors, self.unseen = False, True
 
     def saved(self) -> None:
         """A handle came, and a turn has ended on this connection."""
+        # A turn has ended here, so a handle that came since waits for nothing old, unless it was only the empty turn,
+        # which proves nothing.
         self.unseen = self.swallows
 
     def lost(self, busy: bool) -> None:

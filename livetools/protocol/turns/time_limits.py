@@ -73,9 +73,12 @@ class TimeLimits:
         if self._unlimited:
             return None
         pending = self._waits()
+        # The silence is counted from the moment at which nothing is pending any more, so the look before this one
+        # counts too.
         if pending or self._pending:  # until now
             self._silent_since = max(self._silent_since, now)
         self._pending = pending
+        # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
         if self._most is not None and now >= self._ends_at(pending):
             return Leave(_too_long(self._most, "turn" if pending else "idle"))
         if not self._told and now >= self._tells_at():
@@ -84,6 +87,7 @@ class TimeLimits:
             return None
         if pending or now < self._idle_at():
             return None
+        # Asked once and still silent: the session ends. Any sign of the user resets it (heard).
         if self._asked:
             self.went_idle = True
             return Leave()

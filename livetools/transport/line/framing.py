@@ -54,8 +54,10 @@ class Cutter:
 
     def add(self, data: bytes) -> None:
         """More came."""
+        # Everything was given away: the new bytes are taken as they are, without a copy.
         if self._at == len(self._data):
             self._data = data
+        # A bytearray grows in place: a large message that comes in many reads is copied once, not once for each read.
         elif type(self._data) is bytearray:
             del self._data[: self._at]
             self._data += data
@@ -78,10 +80,12 @@ class Cutter:
         left = len(data) - at
         if not left:
             return None
+        # Whole text and binary frames are nearly all traffic. Everything else takes the longer way.
         if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
             return self._other(data, at, left)
         size = data[at + 1]
         begin = at + 2
+        # 126 and 127 announce a longer length; a server's frame with the mask bit is against the protocol.
         if size > 125:
             if size == 126:
                 begin = at + 4
@@ -93,6 +97,7 @@ class Cutter:
                 raise Unlawful(1002, "incorrect masking")
             if begin > len(data):
                 return None
+        # By the announced length, before its bytes have come.
         if size > self._bound:
             self._too_big(size)
         end = begin + size
@@ -106,6 +111,7 @@ class Cutter:
         return message if type(message) is bytes else bytes(message)
 
     def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:
+        # The beginning of this fragment was handed on, so its rest follows as it comes: the full parser collects it.
         if self._inside:
             return self._piece(min(self._inside, left))
         opcode = self._checked(data[at])
@@ -114,6 +120,7 @@ class Cutter:
         size, begin = data[at + 1], 2
         if size & MASKED:
             raise Unlawful(1002, "incorrect masking")
+        # Control frames may come between fragments. They are handed on whole: the parser answers pings and closes.
         if opcode >= CLOSE:
             if size > 125:
                 raise Unlawful(1002, "control frame too long")
@@ -123,6 +130,7 @@ class Cutter:
             if left < begin:
                 return None
             size = int.from_bytes(data[at + 2 : at + begin], "big")
+        # The bound is of the message: all its fragments count.
         gathered = max(self._gathered, 0) + size
         if gathered > self._bound:
             self._too_big(gathered)
@@ -158,6 +166,7 @@ class Cutter:
 def masks(random: Callable[[int], bytes]) -> Iterator[bytes]:
     """The keys that a client masks its frames with (RFC 6455, 5.3: each new, none foreseeable)."""
     while True:
+        # A call for randomness costs more than the four bytes: they are drawn 32 keys at a time.
         pool = random(POOL)
         for at in range(0, POOL, 4):
             yield pool[at : at + 4]

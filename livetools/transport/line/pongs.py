@@ -75,10 +75,13 @@ class Pongs(Counts):
 
     def ping(self) -> None:
         """Ask for a sign of life, even if another ping is out."""
+        # A ping that waits is sent now, and serves both.
         if self._sent is None:
             ping, self._next = self._next or self._made(), None
             self._write(self._sends(ping))
         else:
+            # The one that is out may not be answered for long, so this one is extra: its empty payload answers no
+            # question.
             self._write(b"")
 
     def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
@@ -86,6 +89,7 @@ class Pongs(Counts):
 
         The payload of a ping that goes in the same write, or ``None``: it is sent later.
         """
+        # What is written while a ping is out shares the next one.
         ping, self._next = self._next or self._made(), None
         if self._sent is None and (at_once or self._clock() >= self._not_before):
             return ping, self._sends(ping)
@@ -102,8 +106,10 @@ class Pongs(Counts):
 
     def answer(self, payload: bytes) -> bool:
         """A pong came; whether it answers a ping of ours."""
+        # A pong without a ping of ours is lawful (RFC 6455, 5.5.3), and says nothing.
         if self._sent is None or self._sent.payload != payload:
             return False
+        # The count of this moment: messages that came before the pong were sent before our frame had arrived.
         self._sent.answered(self.messages)
         self._sent = None
         self._go_on()

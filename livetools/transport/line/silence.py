@@ -57,11 +57,14 @@ class Silence:
     def look(self, unread: bool = False) -> Sign:
         """What is to be done now. ``unread``: what has come is not read at present, so that nothing can be heard."""
         now = self._clock()
+        # The reader is held back by its consumer: bytes may have come that nobody has read.
         if unread:
             self.heard = now
+        # The program stood still: for that long nothing could be heard, so it is not silence.
         if (late := now - self._due) > STOPPED:
             self.heard = min(now, self.heard + late)
         sign = Sign.NONE
+        # A ping is out and nothing has come since: now only its deadline counts.
         if self._pinged > self.heard:
             if now >= self._dead_at - EARLY:
                 return Sign.DEAD
@@ -70,5 +73,7 @@ class Silence:
             # it has the time to answer, however late the ping is
             self._dead_at = max(self.heard, now - self._ask_after) + self.dead_after
         asked = self._pinged > self.heard
+        # The next look is at the deadline or a step before it, whichever is earlier: a stopped program shows between
+        # two looks.
         self._due = min(self._dead_at, now + self._ask_after) if asked else self.heard + self._ask_after
         return sign
