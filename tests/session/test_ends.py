@@ -15,6 +15,7 @@ import pytest
 
 import livetools
 from livetools import Call, ConcurrencyError, Hooks, LiveToolsError, Tool, ToolContext, tool
+from livetools.session.running import leaving
 
 pytestmark = pytest.mark.anyio
 
