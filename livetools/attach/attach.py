@@ -26,7 +26,7 @@ from livetools.session.assembly import specs_of
 from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.misnamed import unexpected
-from livetools.session.running import closing
+from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
 from livetools.session.running.host import Host, Starter
@@ -197,8 +197,8 @@ class Attached:
         driver = self._driver
         driver.machine.close(driver.clock.now())
         driver.step()
-        driver.leave(closing.LAST_WORDS)
-        await self._host.stop(closing.LAST_WORDS)
+        driver.leave(leaving.LAST_WORDS)
+        await self._host.stop(leaving.LAST_WORDS)
 
     def __aiter__(self) -> Self:
         return self

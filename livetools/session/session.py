@@ -14,7 +14,7 @@ from livetools.transport.loop.timer import in_time
 from .ask import Asking, Reply, Stream
 from .facts import checked_text, checked_timeout
 from .input import SessionInput
-from .running import closing
+from .running import leaving
 
 
 class Session(SessionInput):
@@ -57,7 +57,7 @@ class Session(SessionInput):
         self._driver = await self._assembly.start(self._host, self)
         if self._driver.error is not None:
             self._driver.seen(self._driver.error)
-            await self._host.stop(grace=closing.LEAVE_UNOPENED)
+            await self._host.stop(grace=leaving.LEAVE_UNOPENED)
             raise self._driver.error
         return self
 
@@ -69,7 +69,7 @@ class Session(SessionInput):
             driver.step()
         if self._inside(driver):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
-        await self._host.stop(grace=closing.LEAVE)
+        await self._host.stop(grace=leaving.LEAVE)
         # An error of the body goes first, and one that a verb has raised is not raised twice.
         if error is None and driver.error is not None and not driver.told:
             driver.seen(driver.error)

@@ -16,7 +16,7 @@ from support.live_objects import names
 
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
-from livetools.session.running.closing import LAST_WORDS
+from livetools.session.running.leaving import LAST_WORDS
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -192,7 +192,7 @@ async def test_a_call_in_pieces_is_run_when_it_is_whole() -> None:
 
 @pytest.mark.parametrize("kind", ["sync", "stuck", "async"])
 async def test_leaving_undoes_what_had_started(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.session.running.closing.HANDLERS_END", 0.1 if kind == "stuck" else 5.0)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.1 if kind == "stuck" else 5.0)
     began, release = threading.Event(), threading.Event()
     undone: list[object] = []
 

@@ -20,7 +20,7 @@ from livetools import (
     ToolError,
     tool,
 )
-from livetools.session.running.closing import HANDLERS_END
+from livetools.session.running.leaving import HANDLERS_END
 
 pytestmark = pytest.mark.anyio
 

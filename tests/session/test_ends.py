@@ -15,7 +15,7 @@ import pytest
 
 import livetools
 from livetools import Call, ConcurrencyError, Hooks, LiveToolsError, Tool, ToolContext, tool
-from livetools.session.running import closing
+from livetools.session.running import leaving
 
 pytestmark = pytest.mark.anyio
 
@@ -105,7 +105,7 @@ async def test_whatever_had_started_is_undone_once_however_the_session_ends(
 async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
     opened: Opened, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.closing.HANDLERS_END", 0.05)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.05)
     began, release, undos = threading.Event(), threading.Event(), Undos()
 
     def book() -> str:
@@ -126,7 +126,7 @@ async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
 async def test_threads_that_block_do_not_keep_an_undo_from_running(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.closing.HANDLERS_END", 0.2)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.2)
     monkeypatch.setattr("livetools.session.handlers.threads.DaemonThreads.__init__.__defaults__", (64,))
     release, undos = threading.Event(), Undos()
     entered: list[int] = []
@@ -263,7 +263,7 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
         ("CANCELLED_END", 0.05),
         ("HOOKS_END", 0.05),
     ):
-        monkeypatch.setattr(closing, name, seconds)
+        monkeypatch.setattr(leaving, name, seconds)
     began = threading.Event()
     made, hooks = stubborn(place, began, WAITS[wait])
     with anyio.fail_after(30):
@@ -282,7 +282,7 @@ async def test_nor_if_the_end_is_cut_short_and_it_begins_only_then(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """As by Ctrl-C, which cancels the task that leaves."""
-    monkeypatch.setattr("livetools.session.running.closing.CANCELLED_END", 0.5)
+    monkeypatch.setattr("livetools.session.running.leaving.CANCELLED_END", 0.5)
     began, leaving = threading.Event(), anyio.Event()
 
     async def never(*args: object) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio
 
-from livetools.session.running import closing
+from livetools.session.running import leaving
 from livetools.transport.loop.wake import open_nurseries
 
 
@@ -52,7 +52,7 @@ class Leavable:
 
     def leave_soon(self) -> None:
         """Its task is about to be cancelled: as :meth:`end`."""
-        self._leave_at = time.monotonic() + closing.CANCELLED_END
+        self._leave_at = time.monotonic() + leaving.CANCELLED_END
 
     def __await__(self) -> Generator[Any, Any, None]:
         step: tuple[Callable[[Any], Any], object] = self._coroutine.send, None

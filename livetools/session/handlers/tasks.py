@@ -19,7 +19,7 @@ import anyio
 
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.session.running import closing
+from livetools.session.running import leaving
 from livetools.session.running.host import Starter
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
@@ -155,7 +155,7 @@ class Tasks:
 
         Threads are waited for only where there is something to undo: the others may run on.
         """
-        with anyio.move_on_after(closing.HANDLERS_END):
+        with anyio.move_on_after(leaving.HANDLERS_END):
             while self._errands or any(map(_counts, self._busy.values())):
                 await self._next_end()
             return
@@ -163,10 +163,10 @@ class Tasks:
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
             names,
-            closing.HANDLERS_END,
+            leaving.HANDLERS_END,
         )
         give_up()
-        with anyio.move_on_after(closing.HANDLERS_END):
+        with anyio.move_on_after(leaving.HANDLERS_END):
             while self._errands:
                 await self._next_end()
 

@@ -19,7 +19,7 @@ from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse, log_return
 from livetools.session.handlers.leavable import Leavable
-from livetools.session.running import closing
+from livetools.session.running import leaving
 from livetools.tools import Hooks, SessionLike
 from livetools.transport.loop.wake import Latch, make_wake
 
@@ -109,7 +109,7 @@ class Guardrails:
 
     async def finish(self) -> None:
         """After the session's end: what was said last is seen too, if that does not take long."""
-        with anyio.move_on_after(closing.HOOKS_END):
+        with anyio.move_on_after(leaving.HOOKS_END):
             await self._idle.wait()
 
     def close(self) -> None:

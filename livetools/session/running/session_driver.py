@@ -23,11 +23,11 @@ from livetools.transport.contract import Transport
 from livetools.transport.loop.timer import GAP
 from livetools.transport.loop.wake import Latch, Wake
 
-from . import closing
+from . import leaving
 from .clock import Clock
+from .connection_log import LOGGED, ConnectionLog
 from .driver import Driver
 from .inbox import Inbox
-from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
 log = get_logger("livetools.session")
@@ -52,7 +52,7 @@ class SessionDriver(Driver[Machine]):
         super().__init__(machine, clock)
         self.taps, self.change = taps, change
         self.inbox = Inbox()
-        self._line_log = LineLog(clock)
+        self._line_log = ConnectionLog(clock)
         self.over = Latch()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
@@ -73,7 +73,7 @@ class SessionDriver(Driver[Machine]):
             self.background()
             await self.over.wait()
             ready()  # it will never stand: the caller that opens it need not wait for the clean-up
-            with anyio.move_on_after(closing.LAST_WORDS):
+            with anyio.move_on_after(leaving.LAST_WORDS):
                 await self.wind_down()
                 await self.sockets.gone()
         finally:

@@ -16,7 +16,7 @@ APART = 1.0  # seconds between pings that nobody needs at once
 class Counts:
     """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given.
 
-    They stand apart from :class:`Pongs`, which holds pings: a ping holds only these.
+    A ping holds only these, and not the :class:`Pongs` that holds the ping.
     """
 
     __slots__ = ("messages", "taken")

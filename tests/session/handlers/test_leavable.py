@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools.session.handlers.leavable import Leavable
-from livetools.session.running import closing
+from livetools.session.running import leaving
 
 pytestmark = pytest.mark.anyio
 VARIABLE: ContextVar[int] = ContextVar("variable", default=0)
@@ -68,7 +68,7 @@ async def test_an_error_of_what_it_waits_for_is_raised_inside_and_its_own_outsid
 
 
 async def test_one_that_swallows_each_cancellation_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closing, "CANCELLED_END", 0.01)
+    monkeypatch.setattr(leaving, "CANCELLED_END", 0.01)
 
     async def for_ever() -> None:
         while True:

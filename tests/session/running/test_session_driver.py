@@ -189,9 +189,9 @@ async def test_calls_are_logged_by_name_id_and_outcome_and_nothing_else(
 async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_the_end(
     opened: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.closing.HANDLERS_END", 0.02)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.02)
     monkeypatch.setattr(
-        "livetools.session.running.closing.LAST_WORDS", 5.0
+        "livetools.session.running.leaving.LAST_WORDS", 5.0
     )  # far behind, on a slow machine too
 
     async def stubborn() -> None:

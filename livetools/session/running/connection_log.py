@@ -34,7 +34,7 @@ LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 LOGGED = frozenset({Reconnecting, Reconnected, GoAway, ToolLost, InputDropped, Stalled, TurnComplete})
 
 
-class LineLog:
+class ConnectionLog:
     """The log of one session's connection."""
 
     def __init__(self, clock: Clock) -> None:

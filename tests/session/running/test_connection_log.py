@@ -25,7 +25,7 @@ from livetools.events import (
 )
 from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection.connection import Loss
-from livetools.session.running.line_log import LineLog
+from livetools.session.running.connection_log import ConnectionLog
 from livetools.testing import FakeClock
 
 Opened = Callable[..., Any]
@@ -44,7 +44,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[tuple[
 
 
 def test_each_kind_of_event_is_a_line_with_its_names_and_numbers(lines: Any) -> None:
-    log, order, book = LineLog(FakeClock()), Call("c1", "order", {"secret": 1}), Call("c2", "book")
+    log, order, book = ConnectionLog(FakeClock()), Call("c1", "order", {"secret": 1}), Call("c2", "book")
     log.lost(LOSS)
     log.events(
         [
@@ -74,7 +74,7 @@ def test_each_kind_of_event_is_a_line_with_its_names_and_numbers(lines: Any) -> 
 
 
 def test_a_session_that_begins_anew_and_a_goaway_without_a_time_are_said_to_be_so(lines: Any) -> None:
-    LineLog(FakeClock()).events([Reconnected(False), GoAway(None)])
+    ConnectionLog(FakeClock()).events([Reconnected(False), GoAway(None)])
     assert [text for _, text in lines()] == [
         "connected again: the session is a new one, in which the model remembers nothing",
         "goAway: the service ends this connection soon; another one takes its place",
@@ -83,7 +83,7 @@ def test_a_session_that_begins_anew_and_a_goaway_without_a_time_are_said_to_be_s
 
 def test_of_each_kind_a_second_has_one_line_and_the_next_says_how_many_were_left_out(lines: Any) -> None:
     clock = FakeClock()
-    log = LineLog(clock)
+    log = ConnectionLog(clock)
     for _ in range(24):  # three seconds
         log.lost(LOSS)
         log.events([InputDropped(1, "a call is open"), Stalled("words", 1.0), Reconnected(True)])
@@ -100,7 +100,7 @@ def test_of_each_kind_a_second_has_one_line_and_the_next_says_how_many_were_left
 
 
 def test_the_words_of_a_server_stay_on_one_line(lines: Any) -> None:
-    log, hostile = LineLog(FakeClock()), "a\nWARNING fake\x1b[2J\u2028b"
+    log, hostile = ConnectionLog(FakeClock()), "a\nWARNING fake\x1b[2J\u2028b"
     log.lost(Loss(Close(1011, hostile), (hostile,)))
     log.events([Reconnecting(1, 0.0, hostile), ToolLost(Call(hostile, hostile), "text")])
     assert len(lines()) == 3
@@ -109,7 +109,7 @@ def test_the_words_of_a_server_stay_on_one_line(lines: Any) -> None:
 
 def test_a_key_in_the_reason_of_a_close_is_not_logged(lines: Any) -> None:
     key = "AIza" + "x" * 35
-    LineLog(FakeClock()).lost(Loss(Close(1008, f"bad key {key}")))
+    ConnectionLog(FakeClock()).lost(Loss(Close(1008, f"bad key {key}")))
     assert key not in lines()[0][1]
 
 

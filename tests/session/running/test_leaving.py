@@ -12,7 +12,7 @@ import pytest
 
 from livetools import Hooks, Tool
 from livetools.events import InputTranscript
-from livetools.session.running import closing
+from livetools.session.running import leaving
 from livetools.transport.adapter import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
@@ -21,11 +21,11 @@ Opened = Callable[..., Any]
 
 
 def test_every_step_fits_into_the_one_around_it() -> None:
-    assert 2 * closing.HANDLERS_END < closing.LAST_WORDS, "what handlers have done can still be undone"
-    assert CLOSE_TIMEOUT < closing.LAST_WORDS, "a closing handshake may take its time"
-    assert closing.LAST_WORDS < closing.LEAVE, "a hook has a moment behind them"
-    assert closing.HOOKS_END < closing.LEAVE
-    assert closing.worst_case() == 7.0
+    assert 2 * leaving.HANDLERS_END < leaving.LAST_WORDS, "what handlers have done can still be undone"
+    assert CLOSE_TIMEOUT < leaving.LAST_WORDS, "a closing handshake may take its time"
+    assert leaving.LAST_WORDS < leaving.LEAVE, "a hook has a moment behind them"
+    assert leaving.HOOKS_END < leaving.LEAVE
+    assert leaving.worst_case() == 7.0
 
 
 async def swallow() -> None:
@@ -43,7 +43,7 @@ async def test_nothing_keeps_a_session_longer_than_the_worst_case(
 ) -> None:
     """A coroutine, an undo and a hook that swallow each cancellation, and a thread that does not return."""
     for name in ("LEAVE", "LAST_WORDS", "HANDLERS_END", "HOOKS_END", "CANCELLED_END"):
-        monkeypatch.setattr(closing, name, getattr(closing, name) / 20)
+        monkeypatch.setattr(leaving, name, getattr(leaving, name) / 20)
     release, began = threading.Event(), threading.Semaphore(0)
 
     async def stubborn() -> None:
@@ -73,6 +73,6 @@ async def test_nothing_keeps_a_session_longer_than_the_worst_case(
                     while not began.acquire(blocking=False):
                         await anyio.sleep(0.001)
             left = time.monotonic()
-        assert time.monotonic() - left < closing.worst_case() + 1.0, "a second for a busy machine"
+        assert time.monotonic() - left < leaving.worst_case() + 1.0, "a second for a busy machine"
     finally:
         release.set()
