@@ -225,6 +225,7 @@ class Machine(View):
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
         if self.closed or not (self.input.flowing and self.connection.usable) or self.dispatch:
             return None
+        # While the block lasts the queue must see the media, and count what it drops.
         return None if self.input.input_block and self.calls.blocking() else self.connection.current
 
     def activity(self, start: bool, now: float) -> None:

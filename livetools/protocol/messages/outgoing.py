@@ -24,6 +24,7 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     NaN and infinities become null: they are not JSON, and end sessions. Lone surrogates, which no UTF-8 can carry and
     the service closes for, become U+FFFD.
     """
+    # Fast and strict first, then forgiving: an answer that is owed must go out in some form.
     try:
         # Nearly everything: it writes NaN as null too, and base64 for bytes.
         return msgspec.json.encode(message)

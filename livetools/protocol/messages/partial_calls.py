@@ -60,7 +60,7 @@ class PartialCalls:
         self.growing = [each for each in self.growing if each.id not in gone]
 
     def clear(self) -> None:
-        """Another session begins: what was not whole never will be."""
+        """The connection is lost: what was not whole never will be."""
         self.growing.clear()
 
     def _add(self, piece: CallPiece) -> Asked | None:

@@ -190,6 +190,7 @@ class Exchange:
 
         An empty turn that answers a question which was sent again is what a lost connection made of the answer.
         """
+        # sure, so that next() hands out what may have been another's: nothing better will come.
         self.done = self.changed = self.sure = True
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)
 
@@ -211,7 +212,7 @@ class Said:
 
     def hear(self, event: Event) -> None:
         """Keep what a reply is made of."""
-        # A loop plays the sound as it comes: kept as well, an hour of speech would be copied for nobody.
+        # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
         if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
             return
         kept: Event | bytes = event
