@@ -105,6 +105,13 @@ async def test_a_copy_of_a_conversation_holds_the_conversation_alone(tmp_path: P
     assert any(isinstance(event, ToolFinished) and event.error is not None for event in events)
 
 
+def test_a_copy_of_a_transcript_leaves_behind_who_wants_to_know_that_it_is_full() -> None:
+    transcript = Transcript()
+    transcript.if_full(threading.Lock().acquire)  # of a session: nothing that can be pickled
+    for make in HOW:
+        assert make(transcript) == transcript
+
+
 def test_a_copy_of_a_transcript_goes_on_and_counts_what_was_dropped() -> None:
     transcript = Transcript(max_bytes=400, transcribed=True)
     for n in range(9):

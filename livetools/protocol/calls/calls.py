@@ -149,8 +149,7 @@ class Calls:
         """Let a waiting call run; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
-            if record.phase is Phase.APPROVAL:
-                self._act(StopAsking(record.run, record.call, over=False))
+            self._act(StopAsking(record.run, record.call, over=False))
             self._admit(record, now)
         return record is not None
 

@@ -249,10 +249,10 @@ class Transcript(Sequence[Content]):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""
-        return {name: value for name, value in vars(self).items() if name not in ("on_full", "_placed")}
+        return {name: value for name, value in vars(self).items() if name not in ("_on_full", "_placed")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, on_full=None, _placed=None)
+        vars(self).update(state, _on_full=None, _placed=None)
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""

@@ -86,10 +86,11 @@ TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = 
     (_S, TurnEvent.HALT): (_C, ()),
     # An END in IDLE is an empty turn: it uses up its place like any other.
     (_I, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    (_C, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    # A turn that audio began may have no place in the queue. It gets one before POP, which would remove the question's.
+    # A turn that audio began may have no place in the queue. It gets one before POP, which would remove the question's:
+    # whether it ended behind words, behind a call without a word on it, or behind a filler.
+    (_C, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
     (_S, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
-    (_T, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_T, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
     # 3.8 extended thinking ends each filler with turnComplete and IN_PROGRESS; calls and the answer follow in the same
     # turn.
     (_I, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),

@@ -598,6 +598,32 @@ def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answe
     assert "to two" in [e.text for e in second.events if isinstance(e, OutputTranscript)]
 
 
+@pytest.mark.parametrize(
+    ("policy", "turn"),
+    [
+        (THINKING, [WORDS, COMPLETE_BUSY, IDLE]),  # the end of a filler, and of the turn
+        (BLOCKING, [CALL, "", COMPLETE]),  # no word on the answer to its call
+        (BLOCKING, [CALL, "", WORDS, COMPLETE]),
+    ],
+)
+def test_a_turn_on_what_was_said_is_not_the_answer_to_a_text_however_it_ends(
+    policy: CallPolicy, turn: list[Any]
+) -> None:
+    d = Driver(plan(policy, status_signal=policy is THINKING)).live()
+    d.machine.send_media(outgoing.audio(bytes(640), 16000), "audio", d.now)
+    d.drain().machine.send_text("one", d.now)
+    exchange, _ = d.machine.ask("two", d.now)
+    d.drain().server(HEARD)
+    for step in turn:
+        take(d, step)
+    for words in ("to one", "to two"):
+        assert not exchange.done
+        d.say(words).server(COMPLETE_IDLE)
+    assert exchange.done
+    assert "to one" not in texts(exchange)
+    assert texts(exchange)[-1] == "to two"
+
+
 def test_the_users_interruption_does_not_end_the_turn_that_a_call_ends_by_itself() -> None:
     """The model reads it when the call is answered, and has not been cut off before."""
     d = Driver(plan(HALF_CASCADE, content_mid_session=True)).live()
