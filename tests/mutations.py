@@ -84,6 +84,8 @@ def prove_turns() -> None:
         test_turns.test_after_a_call_without_a_word_on_it_the_next_turn_is_the_questions(end)
     for steps, due in test_turns.ANSWERS:
         test_turns.test_an_answer_is_spoken_of_in_the_turn_behind_the_calls_own(steps, due)
+    for policy, turn in test_turns.ON_SPEECH:
+        test_turns.test_a_turn_on_what_was_said_is_not_the_answer_to_a_text_however_it_ends(policy, turn)
     for inputs, *_ in test_turns.PLAYED.values():
         search(asking.World, inputs, 4, last=asking.World.calm)
 

@@ -598,14 +598,14 @@ def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answe
     assert "to two" in [e.text for e in second.events if isinstance(e, OutputTranscript)]
 
 
-@pytest.mark.parametrize(
-    ("policy", "turn"),
-    [
-        (THINKING, [WORDS, COMPLETE_BUSY, IDLE]),  # the end of a filler, and of the turn
-        (BLOCKING, [CALL, "", COMPLETE]),  # no word on the answer to its call
-        (BLOCKING, [CALL, "", WORDS, COMPLETE]),
-    ],
-)
+ON_SPEECH: list[tuple[CallPolicy, list[Any]]] = [
+    (THINKING, [WORDS, COMPLETE_BUSY, IDLE]),  # the end of a filler, and of the turn
+    (BLOCKING, [CALL, "", COMPLETE]),  # no word on the answer to its call
+    (BLOCKING, [CALL, "", WORDS, COMPLETE]),
+]
+
+
+@pytest.mark.parametrize(("policy", "turn"), ON_SPEECH)
 def test_a_turn_on_what_was_said_is_not_the_answer_to_a_text_however_it_ends(
     policy: CallPolicy, turn: list[Any]
 ) -> None:
