@@ -65,7 +65,7 @@ EXCUSES = {
     "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
     "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
     "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
-    "behind a late turn": "a question stalled, or was answered too late: no turn says which question it is on",
+    "behind a late turn": "a question stalled, or its turn came too late: no turn says which question it is on",
     "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
     "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
 }
@@ -214,6 +214,7 @@ class Chaos:
                     self.late_on = None
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
+                    self.late_on = len(self.line.crossings)
                 elif self.mixed and session.profile.non_blocking == "honoured":
                     self.excuse("mixed")
                 elif self.late_on == len(self.line.crossings):
