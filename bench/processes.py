@@ -123,6 +123,7 @@ class Worker:
             self.close()
             raise
         self.jobs: list[str] = about["jobs"]
+        self.package: str = about["package"]
         self.version: str = about["version"]
 
     def do(self, job: str, n: int, p: int = 1) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def main() -> None:
         say("environments")
         wanted = [client for client in CLIENTS if not client.needs or arguments.only in OTHERS]
         ready, missing = measure.workers(server.port, wanted, say)
-        about["versions"] = {worker.client.name: worker.version for worker in ready}
+        about["versions"] = {worker.package: worker.version for worker in ready}
         groups: dict[str, list[measure.Row]] = {}
         for name in [arguments.only] if arguments.only else GROUPS:
             groups[name] = group(name, ready, missing, server.port, arguments.rounds)

@@ -232,7 +232,7 @@ def without_tls() -> None:
 def serve(package: str, jobs: Mapping[str, Job]) -> None:
     """Do jobs until stdin ends. The first line out says what can be done, and which version does it."""
     url = sys.argv[1]
-    print(json.dumps({"jobs": sorted(jobs), "version": version(package)}), flush=True)
+    print(json.dumps({"jobs": sorted(jobs), "package": package, "version": version(package)}), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
         meter = Meter()
