@@ -31,7 +31,7 @@ from livetools.protocol.input.outbox import Entry, Outbox
 from livetools.protocol.input.pcm import SAMPLE, Samples
 from livetools.protocol.input.queue import InputQueue
 from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, parse
-from livetools.protocol.messages.plain import only_calls, only_words
+from livetools.protocol.messages.typed_decoders import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.queue import Turns

@@ -22,7 +22,7 @@ from livetools.errors import ConcurrencyError
 from livetools.events import Call, Stalled
 
 from .exchange import Exchange, Expected, no_answer
-from .stale import Stale
+from .resumed import Stale
 from .table import TABLE as MOVES
 from .table import UNDER_WAY, Model, TurnEffect, TurnEvent
 
