@@ -372,20 +372,23 @@ def test_leaving_waits_for_a_send_that_does_not_return_five_seconds_and_says_so(
     assert caplog.text.count("was not sent: the SDK's session did not take it in time") == 1
 
 
-async def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
+def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
     class Slow(Flood):
         async def send_tool_response(self, *, function_responses: Any) -> None:
             self.began += 1
-            await anyio.sleep(0.3)  # longer than it takes to see that all tasks wait
+            await anyio.sleep(1.0)
             self.answers += function_responses
 
-    session = Slow(message(CALL), message(CALL_2))
-    async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
-        await anext(live)
-        await anext(live)
-        await anyio.wait_all_tasks_blocked()
-        assert (session.began, session.answers) == (1, [])
-    assert [answer["id"] for answer in session.answers] == ["c1", "c2"]
+    async def main() -> None:
+        session = Slow(message(CALL), message(CALL_2))
+        async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
+            await anext(live)
+            await anext(live)
+            await anyio.wait_all_tasks_blocked()
+            assert (session.began, session.answers) == (1, [])
+        assert [answer["id"] for answer in session.answers] == ["c1", "c2"]
+
+    virtual.run("asyncio", main)
 
 
 async def test_a_session_is_attached_by_one_at_a_time() -> None:
