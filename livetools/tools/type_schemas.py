@@ -29,7 +29,7 @@ def as_key(value: object) -> str:
 
 
 def as_told(member: enum.Enum) -> Any:
-    """The choice that stands for a member: its value, or its name where its enum has values that JSON has not."""
+    """The choice that is declared for a member: its value, or its name where its enum has values that JSON has not."""
     simple = all(isinstance(one.value, str | int | float | None) for one in type(member))
     return member.value if simple else member.name
 
