@@ -49,7 +49,7 @@ MODULES_OF_THE_PURE = [
     path
     for path in MODULES
     if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
-    or path == PACKAGE / "attach/machine.py"
+    or path == PACKAGE / "attach/attached_machine.py"
 ]
 CONSTANT = re.compile("[A-Z][A-Z0-9_]+")
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]

@@ -45,8 +45,8 @@ from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Latch, on_trio
 
+from .attached_machine import AttachedMachine
 from .first_step import FirstStep
-from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"

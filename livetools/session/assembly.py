@@ -12,8 +12,8 @@ from livetools.events import Call, Event
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import Receipt
-from livetools.protocol.machine import NO_DIAL, Machine
 from livetools.protocol.messages import outgoing
+from livetools.protocol.session_machine import NO_DIAL, Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.tasks import Tasks

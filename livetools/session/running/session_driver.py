@@ -15,7 +15,7 @@ from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, H
 from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
-from livetools.protocol.machine import Machine
+from livetools.protocol.session_machine import Machine
 from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools.attach.machine import AttachedMachine
+from livetools.attach.attached_machine import AttachedMachine
 from livetools.events import Event
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.assembly import specs_of

@@ -1,6 +1,6 @@
 """The machine of ``attach``: it only answers calls. It has no connection, no turns and no user input.
 
-It is driven as the :class:`~.machine.Machine` is, but its input is handed to it call by call, and every frame is
+It is driven as the :class:`~.session_machine.Machine` is, but its input is handed to it call by call, and every frame is
 for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
 """
 
@@ -88,7 +88,7 @@ class AttachedMachine(CallsView):
         return self.calls.wake_at()
 
     def frames(self) -> list[Frame]:
-        """See :meth:`.machine.Machine.frames`."""
+        """See :meth:`.session_machine.Machine.frames`."""
         calls = self.calls
         frames: list[Frame] = []
         if calls.replies.queue:

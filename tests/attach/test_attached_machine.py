@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.attach.machine import AttachedMachine
+from livetools.attach.attached_machine import AttachedMachine
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop
 from livetools.protocol.input.outbox import Frame
 from livetools.setup.plan import make_plan
