@@ -177,13 +177,13 @@ WAY = (
     ("transport/on_asyncio", "session/running/session_driver", "a whole message"),
     ("session/running/session_driver", "protocol/session_machine", "receive(link, message, now)"),
     ("protocol/session_machine", "protocol/calls/calls", "the calls in it"),
-    ("protocol/calls/calls", "protocol/calls/ledger", "the call is owed"),
+    ("protocol/calls/calls", "protocol/calls/call_states", "the call is owed"),
     ("protocol/session_machine", "session/running/session_driver", "actions: start this handler"),
     ("session/running/session_driver", "session/handlers/tasks", "a task runs the tool"),
     ("session/handlers/tasks", "session/running/session_driver", "the outcome"),
     ("session/running/session_driver", "protocol/session_machine", "settled(run, outcome, now)"),
     ("protocol/session_machine", "protocol/calls/calls", "the debt is settled"),
-    ("protocol/calls/calls", "protocol/calls/ledger", "READY"),
+    ("protocol/calls/calls", "protocol/calls/call_states", "READY"),
     ("protocol/session_machine", "session/running/session_driver", "frames: the response"),
     ("session/running/session_driver", "session/running/writer", "it is written"),
 )
@@ -193,7 +193,7 @@ def call() -> str:
     """The way of a call through the modules, each of which there is."""
     columns = [
         "transport/on_asyncio", "session/running/writer", "session/handlers/tasks", "session/running/session_driver",
-        "protocol/session_machine", "protocol/calls/calls", "protocol/calls/ledger",
+        "protocol/session_machine", "protocol/calls/calls", "protocol/calls/call_states",
     ]  # fmt: skip
     for name in columns:
         if find_spec(f"livetools.{name.replace('/', '.')}") is None:

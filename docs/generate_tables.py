@@ -157,12 +157,12 @@ def command_table() -> str:
 
 
 def machines() -> dict[str, types.ModuleType]:
-    """The modules of protocol/ that own a table of states."""
+    """The modules of protocol/ that own a table of states, by their folders."""
     found = {}
     for module in modules("livetools.protocol"):
         if isinstance(rows := vars(module).get("TABLE"), Mapping) and all(map(is_move, rows.items())):
-            *_, folder, name = module.__name__.split(".")
-            found[folder if name == "table" else name] = module
+            *_, folder, _ = module.__name__.split(".")
+            found[folder] = module
     return found
 
 

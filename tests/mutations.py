@@ -20,17 +20,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "protocol" / "input"))
 sys.path.insert(0, str(Path(__file__).parent / "protocol" / "turns"))
 
+import test_expected_turns as test_turns
 import test_outbox
-import test_queue as test_turns
 from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol.calls import ledger
+from livetools.protocol.calls import call_states
 from livetools.protocol.connection import connection
-from livetools.protocol.connection import table as link
+from livetools.protocol.connection import connection_states as link
 from livetools.protocol.input import outbox
-from livetools.protocol.turns import table as turns
+from livetools.protocol.turns import turn_states as turns
 from livetools.setup.plan_types import CallPolicy
 
 DEBTS = [
@@ -132,7 +132,7 @@ def mutate_outbox() -> Iterator[tuple[str, str | None]]:
 
 
 TABLES: list[tuple[Any, Callable[[], None]]] = [
-    (ledger.TABLE, prove_ledger),
+    (call_states.TABLE, prove_ledger),
     (turns.TABLE, prove_turns),
     (link.TABLE, prove_link),
 ]

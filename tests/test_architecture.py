@@ -158,7 +158,7 @@ def test_what_is_pure_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
 
 
 def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
-    shared = {"livetools.protocol.messages.frames", "livetools.protocol.messages.outgoing"}
+    shared = {"livetools.protocol.messages.incoming", "livetools.protocol.messages.outgoing"}
     assert not [name_of(p) for p in MODULES if "testing" in p.parts and imports(p) & shared]
 
 

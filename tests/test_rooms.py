@@ -91,14 +91,17 @@ class SessionDriver(Driver[Machine]):
 )
 def test_a_write_of_another_room_is_found(line: str) -> None:
     code = Code(
-        {"protocol/turns/queue.py": TURNS, "protocol/session_machine.py": MACHINE_OF_TURNS.format(line)}
+        {
+            "protocol/turns/expected_turns.py": TURNS,
+            "protocol/session_machine.py": MACHINE_OF_TURNS.format(line),
+        }
     )
     assert len([*foreign_writes(code)]) == 1
 
 
 def test_a_write_of_its_own_room_is_none() -> None:
     other = MACHINE_OF_TURNS.format("self.turns.most += 1; self.turns.queue.clear()")
-    code = Code({"protocol/turns/queue.py": TURNS, "protocol/turns/other.py": other})
+    code = Code({"protocol/turns/expected_turns.py": TURNS, "protocol/turns/other.py": other})
     assert [*foreign_writes(code)] == []
 
 
@@ -107,7 +110,7 @@ def test_a_write_of_its_own_room_is_none() -> None:
 )
 def test_a_look_into_a_room_of_the_machine_is_found(line: str) -> None:
     sources = {
-        "protocol/turns/queue.py": TURNS,
+        "protocol/turns/expected_turns.py": TURNS,
         "protocol/session_machine.py": MACHINE_OF_TURNS.format("pass"),
     }
     code = Code({**sources, "session/driver.py": SHELL.format(line)})

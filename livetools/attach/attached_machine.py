@@ -1,7 +1,7 @@
 """The machine of ``attach``: it only answers calls. It has no connection, no turns and no user input.
 
-It is driven as the :class:`~.session_machine.Machine` is, but its input is handed to it call by call, and every frame is
-for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
+It is driven as the :class:`~.session_machine.Machine` is, but its input is handed to it call by call, and every frame
+is for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
 """
 
 from __future__ import annotations

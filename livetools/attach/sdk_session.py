@@ -14,7 +14,7 @@ import anyio
 from msgspec import json
 
 from livetools.log import get_logger
-from livetools.protocol.messages.frames import FunctionCall
+from livetools.protocol.messages.incoming import FunctionCall
 from livetools.session.running.host import Starter
 from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone

@@ -31,7 +31,7 @@ from livetools.events import (
 )
 from livetools.integrations.relay.messages import encode_event
 from livetools.protocol.messages.content import events
-from livetools.protocol.messages.frames import FunctionCall, parse
+from livetools.protocol.messages.incoming import FunctionCall, parse
 from livetools.testing.wire import Frame, Message
 
 #: A result that a session sends as text, because its call can no longer be answered.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from livetools.events import Event
 
 from .turns.exchange import Said
-from .turns.queue import Turns
+from .turns.expected_turns import Turns
 
 
 class EventQueue:

@@ -24,17 +24,17 @@ from livetools.events import (
     VideoChunk,
     VoiceActivity,
 )
+from livetools.protocol.calls.call_states import Asked
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import Asked
 from livetools.protocol.connection.connection import Connection
+from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.outbox import Entry, Outbox
 from livetools.protocol.input.pcm import SAMPLE, Samples
-from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, parse
+from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
-from livetools.protocol.turns.queue import Turns
+from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet import Quiet
 from livetools.protocol.turns.time_limits import TimeLimits
 

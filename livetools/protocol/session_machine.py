@@ -34,14 +34,14 @@ from livetools.events import (
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup
+from livetools.protocol.connection.connection_states import LinkState
 from livetools.protocol.connection.parking import Parking
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.connection.table import LinkState
+from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.outbox import Frame, Outbox, Receipt
-from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange, Said
-from livetools.protocol.turns.queue import Turns
+from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet import Quiet
 from livetools.protocol.turns.time_limits import TimeLimits
 from livetools.setup.plan_types import Plan

@@ -11,12 +11,12 @@ from typing import Any
 from livetools.events import Call, Usage
 from livetools.setup.plan_types import Plan
 
+from .calls.call_states import Record
 from .calls.calls import Calls
-from .calls.ledger import Record
 from .connection.connection import Connection, Loss
 from .connection.parking import Parking
+from .input.input_queue import InputQueue, Item
 from .input.outbox import Receipt
-from .input.queue import InputQueue, Item
 from .pending import Pending
 from .receive import Reception
 from .transcript.latency import Latency

@@ -10,7 +10,7 @@ from support.driver import Driver, plan
 from livetools.events import SETTLED, TurnComplete
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
-from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES
+from livetools.protocol.turns.expected_turns import PAUSE, QUIET_SETTLES
 from livetools.setup.plan_types import CallPolicy
 
 BLOCKING = CallPolicy("tool", timeout=None)

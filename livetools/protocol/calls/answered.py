@@ -14,7 +14,7 @@ from livetools.protocol.messages.outgoing import encode
 from livetools.setup.plan_types import CallPolicy, Plan
 
 from .actions import Outcome
-from .ledger import CallState, Record
+from .call_states import CallState, Record
 
 
 class PaidCall(Struct, frozen=True, gc=False):

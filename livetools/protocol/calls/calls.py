@@ -28,8 +28,8 @@ from livetools.setup.plan_types import Plan
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .answered import PaidCall, manner, packed, unpacked
+from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .deadlines import Deadlines
-from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots

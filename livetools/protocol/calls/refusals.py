@@ -11,12 +11,12 @@ from livetools.protocol.messages import outgoing
 from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
-from .ledger import Phase
+from .call_states import Phase
 
 if TYPE_CHECKING:
     from livetools.setup.plan_types import Plan
 
-    from .ledger import Record
+    from .call_states import Record
 
 
 #: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.

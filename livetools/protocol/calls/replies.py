@@ -15,7 +15,7 @@ from livetools.protocol.input.outbox import Entry, Frame
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_types import CallPolicy, Plan
 
-from .ledger import CallState, Ledger, Move, Record
+from .call_states import CallState, Ledger, Move, Record
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _OWED, _READY, _VOID, _WRITE = CallState.OWED, CallState.READY, CallState.VOID, Move.WRITE

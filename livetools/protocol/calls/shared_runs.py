@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from .ledger import SERVED, Phase, Record
+from .call_states import SERVED, Phase, Record
 
 
 class SharedRuns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import count
 
-from .ledger import SERVED, Phase, Record
+from .call_states import SERVED, Phase, Record
 
 
 class Slots:

@@ -33,7 +33,7 @@ from livetools.events import (
     Word,
 )
 
-from .frames import Blob, Media, Part, ServerContent, ServerMessage, Transcription
+from .incoming import Blob, Media, Part, ServerContent, ServerMessage, Transcription
 
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""

@@ -2,7 +2,7 @@
 
 Background results and ``generate_reply`` wait for such a moment, so that nobody is talked over: a pause after the
 last word of either side. They do not wait forever, because in a loud room there is no pause. Whether the model's turn
-is under way is not known here; see ``turns``.
+is under way is not known here; see ``expected_turns``.
 """
 
 from __future__ import annotations

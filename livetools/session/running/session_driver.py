@@ -12,7 +12,7 @@ from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.calls.ledger import Phase, Record
+from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.session_machine import Machine

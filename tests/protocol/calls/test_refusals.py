@@ -11,7 +11,7 @@ from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
 from livetools.protocol.calls import refusals
 from livetools.protocol.calls.actions import Outcome
-from livetools.protocol.calls.ledger import Phase, Record
+from livetools.protocol.calls.call_states import Phase, Record
 from livetools.setup.plan_types import CallPolicy
 
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.events import Call
-from livetools.protocol.calls.ledger import CallState, Phase, Record
+from livetools.protocol.calls.call_states import CallState, Phase, Record
 from livetools.protocol.calls.shared_runs import SharedRuns, dissolve, leave
 from livetools.setup.plan_types import CallPolicy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.events import Call
-from livetools.protocol.calls.ledger import CallState, Phase, Record
+from livetools.protocol.calls.call_states import CallState, Phase, Record
 from livetools.protocol.calls.slots import Slots
 from livetools.setup.plan_types import CallPolicy
 

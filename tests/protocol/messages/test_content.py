@@ -31,7 +31,7 @@ from livetools.events import (
     Word,
 )
 from livetools.protocol.messages.content import events
-from livetools.protocol.messages.frames import parse
+from livetools.protocol.messages.incoming import parse
 
 ROWS = [
     json.loads(line)

@@ -13,7 +13,7 @@ from support.driver import Driver, plan
 
 from livetools.events import Call, ToolStarted
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.messages.frames import RAW_ARGS, FunctionCall, parse
+from livetools.protocol.messages.incoming import RAW_ARGS, FunctionCall, parse
 from livetools.protocol.messages.partial_calls import MAX_CHARACTERS, MAX_PARTIAL_CALLS, PartialCalls
 from livetools.setup.plan_types import CallPolicy
 

@@ -11,7 +11,7 @@ import pytest
 
 from livetools.events import UnknownMessage
 from livetools.protocol.messages.content import events
-from livetools.protocol.messages.frames import parse
+from livetools.protocol.messages.incoming import parse
 from livetools.setup.sdk import tables
 from livetools.setup.sdk.spelling import camel, snake
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.protocol.messages import content
-from livetools.protocol.messages.frames import FunctionCall, ServerMessage, parse
+from livetools.protocol.messages.incoming import FunctionCall, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import only_calls, only_words
 
 QUICK = settings(max_examples=300, deadline=None, derandomize=True)

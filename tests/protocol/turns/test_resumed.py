@@ -12,7 +12,7 @@ from support.search import search
 
 from livetools.events import OutputTranscript
 from livetools.protocol.turns.exchange import Exchange
-from livetools.protocol.turns.queue import CONFIRMED, PAUSE
+from livetools.protocol.turns.expected_turns import CONFIRMED, PAUSE
 from livetools.protocol.turns.resumed import Stale
 from livetools.setup.plan_types import CallPolicy
 

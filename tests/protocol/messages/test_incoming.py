@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.protocol.messages.frames import (
+from livetools.protocol.messages.incoming import (
     RAW_ARGS,
     FunctionCall,
     ServerMessage,

@@ -20,7 +20,7 @@ from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange
-from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES, Turns
+from livetools.protocol.turns.expected_turns import PAUSE, QUIET_SETTLES, Turns
 from livetools.setup.plan_types import CallPolicy
 
 BLOCKING = CallPolicy("tool", timeout=None)

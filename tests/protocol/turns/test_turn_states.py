@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.protocol.turns.table import TABLE, UNDER_WAY, Model, TurnEffect, TurnEvent
+from livetools.protocol.turns.turn_states import TABLE, UNDER_WAY, Model, TurnEffect, TurnEvent
 
 
 @pytest.mark.parametrize("state", Model)

@@ -14,8 +14,7 @@ from support.driver import Driver, plan
 from livetools.events import Event, InputDropped
 from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import REPLAY_BOUND, Outbox, Receipt, Write
-from livetools.protocol.input.queue import (
+from livetools.protocol.input.input_queue import (
     AWAY,
     ENDINGS_AT_MOST,
     FATAL,
@@ -27,6 +26,7 @@ from livetools.protocol.input.queue import (
     InputQueue,
     Item,
 )
+from livetools.protocol.input.outbox import REPLAY_BOUND, Outbox, Receipt, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange, Expected
 

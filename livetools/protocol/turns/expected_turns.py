@@ -3,7 +3,7 @@
 ``turnComplete`` ends a turn, but a NON_BLOCKING call may end its turn by itself and bring another with its answer.
 Where a BLOCKING call does so, nothing else is answered before it: what comes with the answer is taken for the rest of
 the same turn. With background reasoning ``IDLE`` ends a turn. So the turns that are expected stand in a queue
-(``Expected``), beside one state that says what the model does now (see ``table``).
+(``Expected``), beside one state that says what the model does now (see ``turn_states``).
 
 A turn that ends is the first of the queue. Some turns may never come: of a question that was given up or has stalled,
 of a text that may start none, about a response that the model has perhaps spoken of already, of one of two texts that
@@ -23,8 +23,8 @@ from livetools.events import Call, Stalled
 
 from .exchange import Exchange, Expected, no_answer
 from .resumed import Stale
-from .table import TABLE as MOVES
-from .table import UNDER_WAY, Model, TurnEffect, TurnEvent
+from .turn_states import TABLE as MOVES
+from .turn_states import UNDER_WAY, Model, TurnEffect, TurnEvent
 
 #: If another turn may or may not come: seconds of silence after which it is no longer expected.
 QUIET_SETTLES = 2.0

@@ -13,8 +13,8 @@ from support.line import BEGINNINGS, POLICY, World
 from support.search import search
 
 import livetools
+from livetools.protocol.connection.connection_states import TABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.connection.table import TABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from livetools.setup.plan_types import Plan
 
 PLANS: dict[str, tuple[Plan, ReconnectPolicy | None]] = {
