@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import generate_tables
 
 import livetools
-from livetools.protocol.input import outbox
+from livetools.protocol.input import resend
 
 ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
@@ -107,8 +107,8 @@ def state_pictures() -> dict[str, str]:
     """A picture for each table of states, by its file's name."""
     found = {name: _moves(module) for name, module in generate_tables.machines().items()}
     found["outbox"] = (
-        outbox.EntryState,
-        [(of, on, outbox.EntryState.READ) for of, on in sorted_by_table(outbox)],
+        resend.EntryState,
+        [(of, on, resend.EntryState.READ) for of, on in sorted_by_table(resend)],
     )
     return {f"states-{name}.svg": _states(name, *table) for name, table in found.items()}
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, Outcome
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.input.outbox import Frame, Outbox, Write
+from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.partial_calls import CallPiece
-from livetools.protocol.view import CallsView
+from livetools.protocol.stats import CallsView
 from livetools.setup.plan_types import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's

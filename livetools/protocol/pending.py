@@ -12,7 +12,7 @@ from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Snapshot
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.outbox import FATES, Outbox
+from livetools.protocol.input.resend import FATES, Outbox
 from livetools.protocol.turns.expected_turns import Turns
 
 from .send import Dispatch

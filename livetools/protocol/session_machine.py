@@ -38,21 +38,21 @@ from livetools.protocol.connection.connection_states import LinkState
 from livetools.protocol.connection.parking import Parking
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import InputQueue, Item
-from livetools.protocol.input.outbox import Frame, Outbox, Receipt
+from livetools.protocol.input.resend import Frame, Outbox, Receipt
 from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.time_limits import TimeLimits
+from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
+from livetools.protocol.turns.quiet_moment import Quiet
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
-from .event_queue import EventQueue
+from .emitter import EventQueue
 from .messages import outgoing
 from .pending import Pending, TurnEnds
 from .receive import Reception
 from .send import Dispatch, says_something
-from .view import View
+from .stats import View
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP

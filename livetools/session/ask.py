@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from livetools.errors import NoAnswer
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
-from livetools.protocol.transcript.words import Words
+from livetools.protocol.transcript.spoken_text import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
 from livetools.session.running.session_driver import SessionDriver
 from livetools.transport.loop.timeslice import TimeSlice

@@ -11,7 +11,7 @@ from livetools.errors import LocalProtocolError
 from livetools.events import Call, Event
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import NO_DIAL, Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript

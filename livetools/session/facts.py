@@ -8,8 +8,8 @@ from typing import Any
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
-from livetools.protocol.input.outbox import Receipt
-from livetools.protocol.input.pcm import Samples
+from livetools.protocol.input.audio_format import Samples
+from livetools.protocol.input.resend import Receipt
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
 from livetools.session.running.session_driver import SessionDriver

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from livetools.errors import ConfigError, LocalProtocolError
-from livetools.protocol.input.images import image
-from livetools.protocol.input.pcm import pcm_bytes, sample_rate
+from livetools.protocol.input.audio_format import pcm_bytes, sample_rate
+from livetools.protocol.input.image_format import image
 from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
 from livetools.setup.configuration import history

@@ -21,7 +21,7 @@ import anyio
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone

@@ -15,7 +15,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection
 from websockets.protocol import OPEN
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop

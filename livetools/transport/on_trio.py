@@ -15,7 +15,7 @@ import trio
 from websockets.protocol import OPEN
 from websockets.trio.client import ClientConnection, connect
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached

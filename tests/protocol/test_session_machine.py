@@ -38,7 +38,7 @@ from livetools.events import (
 from livetools.protocol.calls.actions import Action, Close, Dial, Outcome, Start
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
-from livetools.protocol.input.outbox import Frame
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.turns.expected_turns import QUIET_SETTLES
 from livetools.setup.plan import make_plan

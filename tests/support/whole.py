@@ -29,7 +29,7 @@ from livetools.protocol.calls.actions import (
 )
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.outbox import Frame, Receipt
+from livetools.protocol.input.resend import Frame, Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_types import Plan

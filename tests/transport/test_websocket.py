@@ -23,7 +23,7 @@ from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.adapter import Receiving
 from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket

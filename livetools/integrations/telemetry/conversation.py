@@ -33,7 +33,7 @@ from livetools.events import (
     UsageUpdate,
     VideoChunk,
 )
-from livetools.protocol.transcript.words import Words
+from livetools.protocol.transcript.spoken_text import Words
 from livetools.session.listening.tap import awaited_for
 from livetools.session.session import Session
 

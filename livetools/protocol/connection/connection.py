@@ -1,4 +1,4 @@
-"""Carries out the transitions of ``connection_states``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
+"""Carries out the transitions of ``connection_states``: dials, hang-ups, setup, moves at a goAway, retries, the end.
 
 It knows nothing of calls or turns. Each input is handed what the session is in the middle of (``Snapshot``), where that
 decides something, and returns what is to be done, in its order.

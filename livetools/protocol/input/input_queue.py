@@ -25,7 +25,7 @@ from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 
-from .outbox import MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
+from .resend import MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024

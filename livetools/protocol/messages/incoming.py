@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 from .salvage import salvage
-from .strangers import WireObject, in_json, in_model
+from .unknown_fields import WireObject, in_json, in_model
 
 LARGE = 1024
 """Bytes of a message from which on a blob in it is looked for first."""

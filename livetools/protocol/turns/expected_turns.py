@@ -21,8 +21,8 @@ from math import inf
 from livetools.errors import ConcurrencyError
 from livetools.events import Call, Stalled
 
+from .after_resumption import Stale
 from .exchange import Exchange, Expected, no_answer
-from .resumed import Stale
 from .turn_states import TABLE as MOVES
 from .turn_states import UNDER_WAY, Model, TurnEffect, TurnEvent
 

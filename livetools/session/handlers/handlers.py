@@ -19,7 +19,7 @@ import anyio
 from livetools.errors import ToolError
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.protocol.calls import refusals
+from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -210,7 +210,7 @@ class Handlers:
     async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
         """Tell the hooks of a call that was over before its handler was, or before that could begin."""
         # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
-        if reason is None or reason is refusals.CANCELLED.error:
+        if reason is None or reason is wording.CANCELLED.error:
             await self.tell_hooks(tool, "on_cancel", call)
         else:
             await self.tell_hooks(tool, "on_error", call, reason)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from livetools.events import Event
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.session.session import Session
 from livetools.transport.contract import Dialer, Gone, PingingTransport, Transport
 

@@ -14,7 +14,7 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
-from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent

@@ -26,7 +26,7 @@ from livetools.protocol.input.input_queue import (
     InputQueue,
     Item,
 )
-from livetools.protocol.input.outbox import REPLAY_BOUND, Outbox, Receipt, Write
+from livetools.protocol.input.resend import REPLAY_BOUND, Outbox, Receipt, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange, Expected
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livetools.errors import ConfigError
-from livetools.protocol.input.pcm import SAMPLE, Samples, pcm_bytes, sample_rate
+from livetools.protocol.input.audio_format import SAMPLE, Samples, pcm_bytes, sample_rate
 
 
 @given(sound=st.binary(max_size=60), cuts=st.lists(st.integers(0, 60), max_size=8))

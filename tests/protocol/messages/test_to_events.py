@@ -30,8 +30,8 @@ from livetools.events import (
     VoiceActivity,
     Word,
 )
-from livetools.protocol.messages.content import events
 from livetools.protocol.messages.incoming import parse
+from livetools.protocol.messages.to_events import events
 
 ROWS = [
     json.loads(line)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
-from livetools.protocol.calls.shared_runs import SharedRuns, dissolve, leave
+from livetools.protocol.calls.duplicates import SharedRuns, dissolve, leave
 from livetools.setup.plan_types import CallPolicy
 
 

@@ -9,7 +9,7 @@ from support.driver import plan
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
-from livetools.protocol.calls import refusals
+from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
 from livetools.setup.plan_types import CallPolicy
@@ -33,40 +33,40 @@ def said(outcome: Outcome | None) -> str:
 
 
 def test_what_the_plan_allows_is_not_refused() -> None:
-    assert refusals.by_plan(plan(WEATHER), record("get_weather")) is None
+    assert wording.by_plan(plan(WEATHER), record("get_weather")) is None
 
 
 def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
-    text = said(refusals.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
+    text = said(wording.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
     assert text == "there is no function 'weather_get'; available: get_weather, get_time"
 
 
 def test_without_any_function_that_is_said() -> None:
-    assert said(refusals.by_plan(plan(), record("f", policy=None))).endswith("none is available")
+    assert said(wording.by_plan(plan(), record("f", policy=None))).endswith("none is available")
 
 
 def test_what_may_not_be_called_now_is_told_what_may() -> None:
     narrow = plan(WEATHER, TIME, allowed=frozenset({"get_time"}))
-    assert "allowed: get_time" in said(refusals.by_plan(narrow, record("get_weather")))
-    assert refusals.by_plan(narrow, record("get_time", policy=TIME)) is None
+    assert "allowed: get_time" in said(wording.by_plan(narrow, record("get_weather")))
+    assert wording.by_plan(narrow, record("get_time", policy=TIME)) is None
 
 
 def test_past_the_last_call_the_model_is_told_to_do_without() -> None:
     few = plan(WEATHER, max_calls=2)
-    assert refusals.by_plan(few, record("get_weather", run=2)) is None
-    assert "allows 2. Answer with what you know" in said(refusals.by_plan(few, record("get_weather", run=3)))
+    assert wording.by_plan(few, record("get_weather", run=2)) is None
+    assert "allows 2. Answer with what you know" in said(wording.by_plan(few, record("get_weather", run=3)))
 
 
 def test_a_refusal_carries_its_reason() -> None:
-    assert said(refusals.not_approved("too dear")) == "the call was not approved: too dear"
-    assert said(refusals.not_approved("")) == "the call was not approved"
+    assert said(wording.not_approved("too dear")) == "the call was not approved: too dear"
+    assert said(wording.not_approved("")) == "the call was not approved"
 
 
 def test_a_timeout_says_how_long_and_of_what() -> None:
-    late = refusals.expired(record("get_weather", phase=Phase.HANDLER))
+    late = wording.expired(record("get_weather", phase=Phase.HANDLER))
     assert said(late) == "timed out after 2.5 s"
     assert isinstance(late.error, ToolTimeout)
-    assert "nobody decided within 9 s" in said(refusals.expired(record("get_weather", phase=Phase.APPROVAL)))
+    assert "nobody decided within 9 s" in said(wording.expired(record("get_weather", phase=Phase.APPROVAL)))
 
 
 NOTE = "this model does not read {} in a function response: it was left out"
@@ -83,7 +83,7 @@ NOTE = "this model does not read {} in a function response: it was left out"
 )
 def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, unread: str) -> None:
     done = Outcome({"output": 1}, parts=parts, result=7)
-    found = refusals.without_unread(done, frozenset({"image/png"}))
+    found = wording.without_unread(done, frozenset({"image/png"}))
     assert found.response.get("note", "") == (unread and NOTE.format(unread))
     assert found.response["output"] == 1
     assert len(found.parts) == len(parts) - bool(unread)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from livetools.errors import ConfigError
-from livetools.protocol.input.images import image
+from livetools.protocol.input.image_format import image
 
 JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF"
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

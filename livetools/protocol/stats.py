@@ -16,11 +16,11 @@ from .calls.calls import Calls
 from .connection.connection import Connection, Loss
 from .connection.parking import Parking
 from .input.input_queue import InputQueue, Item
-from .input.outbox import Receipt
+from .input.resend import Receipt
 from .pending import Pending
 from .receive import Reception
 from .transcript.latency import Latency
-from .turns.time_limits import TimeLimits
+from .turns.idle_and_max_seconds import TimeLimits
 
 
 class CallsView:

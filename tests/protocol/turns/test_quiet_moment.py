@@ -8,9 +8,9 @@ from support.driver import Driver, plan
 
 from livetools.errors import SessionClosed
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
-from livetools.protocol.turns.quiet import PATIENCE, QUIET_PAUSE, Quiet
+from livetools.protocol.turns.quiet_moment import PATIENCE, QUIET_PAUSE, Quiet
 from livetools.setup.plan_types import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)

@@ -11,9 +11,9 @@ from support.resuming import PATIENT, World
 from support.search import search
 
 from livetools.events import OutputTranscript
+from livetools.protocol.turns.after_resumption import Stale
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import CONFIRMED, PAUSE
-from livetools.protocol.turns.resumed import Stale
 from livetools.setup.plan_types import CallPolicy
 
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from livetools.events import UnknownMessage
-from livetools.protocol.messages.content import events
 from livetools.protocol.messages.incoming import parse
+from livetools.protocol.messages.to_events import events
 from livetools.setup.sdk import tables
 from livetools.setup.sdk.spelling import camel, snake
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from livetools.protocol.input.outbox import Entry, Frame
+from livetools.protocol.input.resend import Entry, Frame
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_types import CallPolicy, Plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livetools.events import AudioChunk, Event, OutputTranscript, TextChunk, ThoughtChunk, TurnComplete
-from livetools.protocol.transcript.words import Words
+from livetools.protocol.transcript.spoken_text import Words
 
 SPEECH = AudioChunk(b"\0\0", 24000)
 END = TurnComplete()

@@ -14,7 +14,7 @@ from livetools.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.outbox import Entry, EntryState, Fate, Outbox, Write
+from livetools.protocol.input.resend import Entry, EntryState, Fate, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
 from livetools.setup.plan_types import CallPolicy
