@@ -109,7 +109,7 @@ from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 if TYPE_CHECKING:
     from .attach.attach import attach
     from .attach.declare import declare
-    from .session.ask import Reply
+    from .session.ask_and_reply import Reply
     from .session.connect import connect
     from .session.session import Session
     from .transport.websocket import WebSocket

@@ -329,7 +329,7 @@ def option_names(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
 
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
-    assert [name_of(p) for p in makers] == ["livetools/session/running/host.py"]
+    assert [name_of(p) for p in makers] == ["livetools/session/running/task_host.py"]
 
 
 def test_the_client_asks_a_profile_in_one_file() -> None:

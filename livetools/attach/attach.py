@@ -22,14 +22,14 @@ from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.assembly import specs_of
-from livetools.session.handlers.handlers import Handlers
+from livetools.session.handlers.run_tool import Handlers
 from livetools.session.handlers.tasks import Tasks
-from livetools.session.misnamed import unexpected
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.host import Host, Starter
+from livetools.session.running.task_host import Host, Starter
+from livetools.session.startup import specs_of
+from livetools.session.unknown_options import unexpected
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_types import (
     MAX_CONCURRENCY,

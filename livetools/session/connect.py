@@ -42,10 +42,10 @@ from livetools.transport.credentials import KeySource
 from livetools.transport.endpoint import resolve
 from livetools.transport.websocket import WebSocket
 
-from .assembly import Assembly, specs_of
 from .handle_store import HandleStore
-from .misnamed import unexpected
 from .session import Session
+from .startup import Assembly, specs_of
+from .unknown_options import unexpected
 
 
 def connect(

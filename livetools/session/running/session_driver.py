@@ -27,8 +27,8 @@ from . import leaving
 from .clock import Clock
 from .connection_log import LOGGED, ConnectionLog
 from .driver import Driver
-from .inbox import Inbox
 from .sockets import Sockets
+from .unread_events import Inbox
 
 log = get_logger("livetools.session")
 

@@ -20,7 +20,7 @@ from livetools.events import (
     UnknownMessage,
     VideoChunk,
 )
-from livetools.session.running.inbox import Inbox
+from livetools.session.running.unread_events import Inbox
 
 pytestmark = pytest.mark.anyio
 

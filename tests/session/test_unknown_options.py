@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.session.misnamed import ALIASES, config_fields, unexpected
+from livetools.session.unknown_options import ALIASES, config_fields, unexpected
 from livetools.setup.configuration import NOT_LIVE
 from livetools.setup.sdk.spelling import snake
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from livetools.session.framelog import LONGEST, FrameLog, readable
+from livetools.session.frame_log import LONGEST, FrameLog, readable
 
 
 def test_a_frame_is_put_on_one_line_and_its_media_is_cut() -> None:

@@ -11,15 +11,15 @@ from livetools.events import Usage
 from livetools.protocol.input.audio_format import Samples
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.transcript.transcript import Transcript
-from livetools.session.running.host import Host
 from livetools.session.running.session_driver import SessionDriver
+from livetools.session.running.task_host import Host
 from livetools.setup.plan_types import Plan
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
-from .ask import Reply, settled
-from .assembly import Assembly
+from .ask_and_reply import Reply, settled
+from .startup import Assembly
 
 
 class SessionFacts:

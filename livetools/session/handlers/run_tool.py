@@ -21,7 +21,7 @@ from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.framelog import detail
+from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
@@ -30,8 +30,8 @@ from livetools.tools.results import error_outcome, failure, outcome, tool_error
 from livetools.tools.values import words
 from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 
+from .abandon import Leavable
 from .from_thread import WayBack
-from .leavable import Leavable
 from .threads import DaemonThreads, result_of
 
 log = get_logger("livetools.calls")

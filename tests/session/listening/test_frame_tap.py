@@ -7,7 +7,7 @@ import json
 import pytest
 
 from livetools import Reconnected, ReconnectPolicy, SessionClosed, connect
-from livetools.session.listening.tap import tap
+from livetools.session.listening.frame_tap import tap
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio

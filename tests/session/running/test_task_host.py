@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from livetools.session.running.host import Host
+from livetools.session.running.task_host import Host
 
 pytestmark = pytest.mark.anyio
 

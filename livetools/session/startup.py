@@ -15,14 +15,14 @@ from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import NO_DIAL, Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
-from livetools.session.handlers.handlers import Handlers
+from livetools.session.handlers.run_tool import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.session.running.host import Host, Starter
 from livetools.session.running.session_driver import SessionDriver
 from livetools.session.running.sockets import Sockets
+from livetools.session.running.task_host import Host, Starter
 from livetools.setup.plan import replan
 from livetools.setup.plan_types import Plan, ToolSpec
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools

@@ -15,7 +15,7 @@ from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
 from livetools.setup.configuration import history
 
-from .facts import SessionFacts, checked_text
+from .properties import SessionFacts, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on

@@ -7,7 +7,7 @@ from contextvars import ContextVar, copy_context
 import anyio
 import pytest
 
-from livetools.session.handlers.leavable import Leavable
+from livetools.session.handlers.abandon import Leavable
 from livetools.session.running import leaving
 
 pytestmark = pytest.mark.anyio

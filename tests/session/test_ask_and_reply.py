@@ -31,7 +31,7 @@ from livetools import (
 )
 from livetools.events import Event
 from livetools.session import Usage
-from livetools.session.ask import reply_of
+from livetools.session.ask_and_reply import reply_of
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
