@@ -103,7 +103,7 @@ from .events import (
     VoiceActivity,
 )
 from .protocol.connection.reconnect_policy import ReconnectPolicy
-from .setup.profiles import ModelProfile
+from .setup.model_profiles import ModelProfile
 from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ if TYPE_CHECKING:
 
 # What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
 _LATER = {
-    "Reply": ".session.ask",
+    "Reply": ".session.ask_and_reply",
     "Session": ".session.session",
     "WebSocket": ".transport.websocket",
     "attach": ".attach.attach",

@@ -31,7 +31,7 @@ from livetools.protocol.connection import connection
 from livetools.protocol.connection import connection_states as link
 from livetools.protocol.input import resend
 from livetools.protocol.turns import turn_states as turns
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 DEBTS = [
     plan(CallPolicy("tool", timeout=60, undo=True)),

@@ -334,7 +334,7 @@ def test_tasks_are_made_in_one_place() -> None:
 
 def test_the_client_asks_a_profile_in_one_file() -> None:
     """The fake server is another matter: a profile is what it plays."""
-    client = [path for path in MODULES if "testing" not in path.parts and path.name != "profiles.py"]
+    client = [path for path in MODULES if "testing" not in path.parts and path.name != "model_profiles.py"]
     askers = {
         name_of(path)
         for path in client

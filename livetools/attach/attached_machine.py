@@ -16,7 +16,7 @@ from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.partial_calls import CallPiece
 from livetools.protocol.stats import CallsView
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from livetools.errors import ConfigError
 from livetools.protocol.input.audio_format import SAMPLE as SAMPLE
 from livetools.protocol.input.audio_format import Samples
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 from .whole_ratio import WholeRatio
 

@@ -53,7 +53,7 @@ from weakref import WeakKeyDictionary
 import anyio.to_thread
 
 from livetools.log import get_logger
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 try:
     import sqlalchemy as sa

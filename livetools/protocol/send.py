@@ -21,7 +21,7 @@ from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_moment import Quiet
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 from .messages import outgoing
 

@@ -44,7 +44,7 @@ from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
 from livetools.protocol.turns.quiet_moment import Quiet
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .connection import close_codes
 from .emitter import EventQueue

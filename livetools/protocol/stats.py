@@ -9,7 +9,7 @@ from collections.abc import Container
 from typing import Any
 
 from livetools.events import Call, Usage
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .calls.call_states import Record
 from .calls.calls import Calls

@@ -13,8 +13,8 @@ from livetools.protocol.input.resend import Receipt
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.session_driver import SessionDriver
 from livetools.session.running.task_host import Host
-from livetools.setup.plan_types import Plan
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan_fields import Plan
 from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 

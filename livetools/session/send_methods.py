@@ -13,7 +13,7 @@ from livetools.protocol.input.audio_format import pcm_bytes, sample_rate
 from livetools.protocol.input.image_format import image
 from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
-from livetools.setup.configuration import history
+from livetools.setup.config_fields import history
 
 from .properties import SessionFacts, checked_text
 

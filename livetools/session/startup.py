@@ -24,7 +24,7 @@ from livetools.session.running.session_driver import SessionDriver
 from livetools.session.running.sockets import Sockets
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup.plan import replan
-from livetools.setup.plan_types import Plan, ToolSpec
+from livetools.setup.plan_fields import Plan, ToolSpec
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.configuration import (
+from livetools.setup.config_fields import (
     ALLOWED_INSTEAD,
     NO_TOOL_CHOICE,
     NOT_LIVE,
     TOOL_CHOICE,
 )
 from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
-from livetools.setup.sdk import tables
-from livetools.setup.sdk.spelling import camel, snake
+from livetools.setup.sdk import generated_tables
+from livetools.setup.sdk.camel_case import camel, snake
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 
@@ -97,10 +97,10 @@ def config_fields() -> Iterator[tuple[str, ...]]:
     waiting: list[tuple[tuple[str, ...], str]] = [((), "LiveConnectConfig")]
     seen = {"LiveConnectConfig"}
     for way, type_ in waiting:  # which grows
-        for name, kind in tables.types()[type_].items():
+        for name, kind in generated_tables.types()[type_].items():
             yield (*way, snake(name))
             inner = kind.strip("[]{}")
-            if name not in _APART and inner in tables.types() and inner not in seen:
+            if name not in _APART and inner in generated_tables.types() and inner not in seen:
                 seen.add(inner)
                 waiting.append(((*way, snake(name)), inner))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from livetools.errors import ToolError
 from livetools.protocol.calls.actions import Outcome
-from livetools.setup.plan_types import RESPONSE_KEY
+from livetools.setup.plan_fields import RESPONSE_KEY
 
 from .media import is_function_response, parts
 from .options import scheduling_of

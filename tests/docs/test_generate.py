@@ -13,7 +13,7 @@ import pytest
 import livetools
 from livetools.protocol.calls import call_states
 from livetools.protocol.connection import close_codes
-from livetools.setup import profiles
+from livetools.setup import model_profiles
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -46,8 +46,8 @@ def test_a_page_that_is_not_up_to_date_is_found(generate, tmp_path, monkeypatch)
 
 def test_every_family_has_a_page_with_its_names_and_evidence(generate):
     pages = generate.generate_models.pages()
-    for name in profiles.families():
-        family = profiles.find(name).family
+    for name in model_profiles.families():
+        family = model_profiles.find(name).family
         page = pages[f"models/{generate.generate_models.slug(family)}.md"]
         assert f"`{name}…`" in page
         assert page.startswith(f"# {family}\n")

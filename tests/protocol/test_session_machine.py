@@ -42,7 +42,7 @@ from livetools.protocol.input.resend import Frame
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.turns.expected_turns import QUIET_SETTLES
 from livetools.setup.plan import make_plan
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)

@@ -13,7 +13,7 @@ from support.driver import plan
 from support.whole import ODD, Whole
 
 from livetools.protocol.calls.actions import Outcome
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 
 def terms(policy: CallPolicy | None = None, **fields: Any) -> Plan:

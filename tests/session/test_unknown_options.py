@@ -10,8 +10,8 @@ import pytest
 import livetools
 from livetools import ConfigError
 from livetools.session.unknown_options import ALIASES, config_fields, unexpected
-from livetools.setup.configuration import NOT_LIVE
-from livetools.setup.sdk.spelling import snake
+from livetools.setup.config_fields import NOT_LIVE
+from livetools.setup.sdk.camel_case import snake
 
 from .test_secrecy import KEY, shown
 

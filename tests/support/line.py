@@ -26,7 +26,7 @@ from livetools.protocol.connection.connection import (
 )
 from livetools.protocol.connection.connection_states import USABLE, LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .search import Path
 

@@ -32,7 +32,7 @@ from livetools.protocol.input.input_queue import FATAL
 from livetools.protocol.input.resend import Frame, Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.turns.exchange import Exchange
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .world import responses
 

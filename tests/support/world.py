@@ -15,7 +15,7 @@ from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost,
 from livetools.protocol.calls.actions import Outcome, Start, Stop, Undo
 from livetools.protocol.calls.call_states import CallState
 from livetools.protocol.calls.calls import Calls
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .desk import Desk
 from .search import Path, search

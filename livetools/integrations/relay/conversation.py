@@ -31,7 +31,7 @@ from livetools.session.agents import adjust
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.task_host import Host
 from livetools.session.session import Session
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from livetools.events import Call
 from livetools.protocol.messages.outgoing import encode
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 from .actions import Outcome
 from .call_states import CallState, Record

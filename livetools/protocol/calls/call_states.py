@@ -39,7 +39,7 @@ from livetools.events import Call
 from .actions import Outcome
 
 if TYPE_CHECKING:
-    from livetools.setup.plan_types import CallPolicy
+    from livetools.setup.plan_fields import CallPolicy
 
 
 class CallState(Enum):

@@ -23,7 +23,7 @@ from livetools.events import (
 )
 from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages.partial_calls import PartialCalls
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from . import duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo

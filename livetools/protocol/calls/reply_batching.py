@@ -13,7 +13,7 @@ from typing import Any
 
 from livetools.protocol.input.resend import Entry, Frame
 from livetools.protocol.messages import outgoing
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 from .call_states import CallState, Ledger, Move, Record
 

@@ -14,7 +14,7 @@ from .actions import Outcome
 from .call_states import Phase
 
 if TYPE_CHECKING:
-    from livetools.setup.plan_types import Plan
+    from livetools.setup.plan_fields import Plan
 
     from .call_states import Record
 

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from . import close_codes
 from .connection_states import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState

@@ -1,7 +1,7 @@
 """Finds what neither livetools nor google-genai knows in a message, at any depth.
 
 A field that google-genai knows and livetools has no use for (``mediaResolution`` of a part) is a detail, and passed
-over; its inside is checked by google-genai's types (:mod:`livetools.setup.sdk.tables`).
+over; its inside is checked by google-genai's types (:mod:`livetools.setup.sdk.generated_tables`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from livetools.setup.sdk import tables
-from livetools.setup.sdk.spelling import camel
+from livetools.setup.sdk import generated_tables
+from livetools.setup.sdk.camel_case import camel
 
 
 class WireObject(BaseModel):
@@ -50,14 +50,14 @@ def in_json(value: object, kind: str, path: str, found: list[object]) -> None:
     if isinstance(value, list):
         for each in value:
             in_json(each, kind, path, found)
-    elif isinstance(value, dict) and kind in tables.types():
+    elif isinstance(value, dict) and kind in generated_tables.types():
         _in_fields(value, kind, path, found)
 
 
 def _in_fields(
     fields: Mapping[str, Any], kind: str, path: str, found: list[object], told: frozenset[str] = frozenset()
 ) -> None:
-    known = tables.types()[kind]
+    known = generated_tables.types()[kind]
     for key, value in fields.items():
         # The SDK's tables have camelCase names; a key may come in either casing.
         name = key if key in known else camel(key)

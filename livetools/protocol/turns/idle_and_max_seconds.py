@@ -16,7 +16,7 @@ from livetools.errors import LimitReached
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.pending import Pending
 from livetools.protocol.send import Dispatch
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 #: The share of ``max_seconds`` after which a text tells the model that the session will end.
 TOLD_AT = 0.9

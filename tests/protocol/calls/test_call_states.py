@@ -14,7 +14,7 @@ from support.world import BEGINNINGS, World, explore
 
 from livetools.events import Call
 from livetools.protocol.calls.call_states import TABLE, CallState, Effect, Ledger, Move, Record
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 PLAIN = CallPolicy("tool", timeout=60, undo=True)
 PLANS = {

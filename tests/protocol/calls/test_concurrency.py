@@ -5,7 +5,7 @@ from __future__ import annotations
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
 from livetools.protocol.calls.concurrency import Slots
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 
 class Room:

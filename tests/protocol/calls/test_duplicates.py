@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
 from livetools.protocol.calls.duplicates import SharedRuns, dissolve, leave
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 
 def record(run: int, args: dict[str, Any], name: str = "tool") -> Record:

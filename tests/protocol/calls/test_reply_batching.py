@@ -17,7 +17,7 @@ from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
 from livetools.protocol.messages.incoming import FunctionCall
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 
 class Desk:

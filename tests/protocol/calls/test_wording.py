@@ -12,7 +12,7 @@ from livetools.events import Call
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
 

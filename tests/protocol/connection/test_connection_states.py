@@ -15,7 +15,7 @@ from support.search import search
 import livetools
 from livetools.protocol.connection.connection_states import TABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 PLANS: dict[str, tuple[Plan, ReconnectPolicy | None]] = {
     "resumable": (plan(), POLICY),

@@ -17,7 +17,7 @@ from livetools.protocol.input.input_queue import FATAL
 from livetools.protocol.input.resend import Entry, EntryState, Fate, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
 ASYNC = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)

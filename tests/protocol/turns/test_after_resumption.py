@@ -14,7 +14,7 @@ from livetools.events import OutputTranscript
 from livetools.protocol.turns.after_resumption import Stale
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import CONFIRMED, PAUSE
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True)
 HANDLE = {"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}

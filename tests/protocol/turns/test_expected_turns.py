@@ -21,7 +21,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import PAUSE, QUIET_SETTLES, Turns
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 BLOCKING = CallPolicy("tool", timeout=None)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)

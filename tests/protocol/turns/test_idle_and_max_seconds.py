@@ -11,7 +11,7 @@ from support.driver import Driver, plan
 from livetools.errors import LimitReached
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.idle_and_max_seconds import ASK_WHETHER_THERE, LAST_TURN, SOON_OVER
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 TOOL = CallPolicy("book", timeout=None)
 SECOND = {

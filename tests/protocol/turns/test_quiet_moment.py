@@ -11,7 +11,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
 from livetools.protocol.turns.quiet_moment import PATIENCE, QUIET_PAUSE, Quiet
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

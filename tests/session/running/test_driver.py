@@ -22,8 +22,8 @@ from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.session.startup import specs_of
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.profiles import ModelProfile
 from livetools.testing import FakeClock
 from livetools.tools import Tool
 from livetools.transport.loop.wake import Latch, on_trio

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 from livetools.errors import ConfigError
 
 from .did_you_mean import did_you_mean
-from .sdk import tables, values
-from .sdk.spelling import camel, snake
+from .sdk import config_values, generated_tables
+from .sdk.camel_case import camel, snake
 
 Json: TypeAlias = Any  # whatever JSON can say
 
@@ -65,7 +65,7 @@ def plain(value: object, key: str = "") -> Json:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int):
-        return str(value) if key in values.INT64 else value
+        return str(value) if key in config_values.INT64 else value
     if isinstance(value, float):
         return int(value) if key == "topK" and value.is_integer() else value
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -131,7 +131,7 @@ def read(config: object) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, value in fields:
         key = camel(name)
-        if key not in tables.types()["LiveConnectConfig"]:
+        if key not in generated_tables.types()["LiveConnectConfig"]:
             raise ConfigError(_unknown(name, key))
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
@@ -144,7 +144,7 @@ def _unknown(name: str, key: str) -> str:
         return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
     if key in NOT_LIVE:
         return f"config.{name}: the Live API does not support it; leave it out"
-    types = tables.types()
+    types = generated_tables.types()
     if key in types["GenerationConfig"]:
         return f"config has no field {name!r}; it belongs inside config.generation_config"
     meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
@@ -204,7 +204,7 @@ def setup(
     for key, value in fields.items():
         if key in _ELSEWHERE or value is None or value is False:
             continue  # False is every flag's default
-        target = generation if tables.places()[key] else out
+        target = generation if generated_tables.places()[key] else out
         if key in target:
             raise ConfigError(
                 f"{snake(key)} is set in both config and config.generation_config: set only one of them"
@@ -221,10 +221,12 @@ def setup(
                 "instructions and config.system_instruction are both set: pass only one of them"
             )
         out["systemInstruction"] = content(instructions, "instructions")
-    kinds = tables.types()["LiveConnectConfig"]
-    out = {key: values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()}
+    kinds = generated_tables.types()["LiveConnectConfig"]
+    out = {
+        key: config_values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()
+    }
     if vertexai is not None:
-        values.for_api(out, "setup", vertexai=vertexai, path="config")
+        config_values.for_api(out, "setup", vertexai=vertexai, path="config")
     _check_values(out)
     return out
 
@@ -303,7 +305,7 @@ def _part(value: object, where: str) -> Json:
         return {"fileData": {"fileUri": given["uri"], **kind}}
     if not isinstance(given, dict) or not given:
         raise ConfigError(f"{where}: a part is text or an object such as {{'text': ...}}, not {value!r:.60}")
-    given = values.checked(given, "Part", where)
+    given = config_values.checked(given, "Part", where)
     data = given.get("inlineData", {}).get("data", "")
     if not (isinstance(data, str) and is_base64(data)):
         raise ConfigError(

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from livetools.errors import ConfigError, ToolDefinitionError
 
-from .configuration import Json, plain, several
-from .plan_types import CallPolicy, ToolSpec
-from .sdk import values
+from .config_fields import Json, plain, several
+from .plan_fields import CallPolicy, ToolSpec
+from .sdk import config_values
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 """The service's rule for the names of functions."""
@@ -82,5 +82,5 @@ def split(entries: object) -> tuple[list[dict[str, Json]], list[ToolSpec]]:
         functions = told.pop("functionDeclarations", ())
         specs += (ToolSpec(function, handled=False, source="config.tools") for function in functions)
         if told:
-            builtin.append(values.checked(told, "Tool", "config.tools"))
+            builtin.append(config_values.checked(told, "Tool", "config.tools"))
     return builtin, specs

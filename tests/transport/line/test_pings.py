@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.transport.line.pongs import APART, Ping, Pongs
+from livetools.transport.line.pings import APART, Ping, Pongs
 
 
 class Line:

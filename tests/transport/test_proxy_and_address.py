@@ -16,8 +16,8 @@ from support.raw import Raw, raw_server
 
 from livetools import ConfigError, ConnectFailed, LiveToolsError, SetupTimeout, WebSocket, connect
 from livetools.testing import FakeLiveServer
-from livetools.transport.dialling import is_address, named, proxy_for, read_proxy
 from livetools.transport.loop.wake import on_trio
+from livetools.transport.proxy_and_address import is_address, named, proxy_for, read_proxy
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from livetools.errors import ConfigError
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 from livetools.transport.loop.wake import on_trio
 
-from .adapter import CLOSE_TIMEOUT, Limits
 from .contract import Transport
+from .websocket_connection import CLOSE_TIMEOUT, Limits
 
 NO_TRIO = f"a session on trio needs websockets 17 or newer: {install('trio')}"
 

@@ -8,8 +8,8 @@ import pytest
 from google.genai import types
 
 from livetools.errors import ConfigError, ToolDefinitionError
-from livetools.setup.declarations import check, declaration, name, split
-from livetools.setup.plan_types import CallPolicy, ToolSpec
+from livetools.setup.function_declarations import check, declaration, name, split
+from livetools.setup.plan_fields import CallPolicy, ToolSpec
 
 
 @pytest.mark.parametrize("given", ["", "1st", "two words", "größe", "x" * 65, "f\n", None, 7])

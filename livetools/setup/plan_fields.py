@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from livetools.errors import ConfigError
 
-from .profiles import ModelProfile
+from .model_profiles import ModelProfile
 
 #: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
 #: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).

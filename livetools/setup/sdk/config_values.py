@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import did_you_mean
 
-from . import tables
-from .spelling import snake
+from . import generated_tables
+from .camel_case import snake
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -58,7 +58,7 @@ def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
         if odd := [name for name, each in _as(value, "object", path).items() if not isinstance(each, str)]:
             raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
         return value
-    enums, fields = tables.enums(), tables.types().get(kind)
+    enums, fields = generated_tables.enums(), generated_tables.types().get(kind)
     if kind.startswith("["):
         inner = kind[1:-1]
         read = _as(value, "[string]" if inner == "string" or inner in enums else "list", path)
@@ -77,7 +77,7 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
         if name not in fields:
             raise ConfigError(f"{path} has no field {snake(name)!r}; {_hint(name, fields)}")
         # most fields of generation_config are in the config itself as well
-        where = path.removesuffix(".generation_config") if name in tables.places() else path
+        where = path.removesuffix(".generation_config") if name in generated_tables.places() else path
         made = checked(inner, fields[name], f"{where}.{snake(name)}")
         read[name] = str(made) if name in INT64 else made
     return read
@@ -110,12 +110,12 @@ def for_api(message: Mapping[str, Any], name: str, *, vertexai: bool, path: str)
     :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag that is ``False`` says
     nothing, and is left out.
     """
-    for fields in tables.refused(name, vertexai=vertexai):
+    for fields in generated_tables.refused(name, vertexai=vertexai):
         for holder in list(_holders(message, fields)):
             if holder[fields[-1]] is not False:
                 raise ConfigError(f"{_said(path, fields)} {_ONLY[vertexai]}; leave it out")
             del holder[fields[-1]]
-    for fields, spelling in tables.renamed(name, vertexai=vertexai):
+    for fields, spelling in generated_tables.renamed(name, vertexai=vertexai):
         for holder in list(_holders(message, fields)):
             holder[spelling] = holder.pop(fields[-1])
 
@@ -128,7 +128,9 @@ _ONLY = {
 
 def _said(path: str, fields: Sequence[str]) -> str:
     # most fields of generation_config are in the config itself as well; a history is the turns
-    skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables.places())
+    skipped = fields[0] == "turns" or (
+        fields[0] == "generationConfig" and fields[1] in generated_tables.places()
+    )
     return ".".join([path, *map(snake, fields[skipped:])])
 
 

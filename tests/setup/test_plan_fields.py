@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from livetools.errors import ConfigError
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 
 def plan(**fields: Any) -> Plan:

@@ -25,10 +25,10 @@ from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
-from .dialling import reached
 from .line.framing import DATA, PONG
-from .line.pongs import Pongs
+from .line.pings import Pongs
 from .line.silence import Sign, Silence
+from .proxy_and_address import reached
 from .websocket_errors import gone
 
 if TYPE_CHECKING:

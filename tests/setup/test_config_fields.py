@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from livetools.errors import ConfigError
-from livetools.setup import configuration as c
-from livetools.setup.sdk.spelling import camel, snake
+from livetools.setup import config_fields as c
+from livetools.setup.sdk.camel_case import camel, snake
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
 EVERY_FIELD = {

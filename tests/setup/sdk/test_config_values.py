@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from livetools.errors import ConfigError
-from livetools.setup import configuration
-from livetools.setup.sdk.values import checked
+from livetools.setup import config_fields
+from livetools.setup.sdk.config_values import checked
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ from livetools.setup.sdk.values import checked
 )
 def test_what_the_sdk_would_refuse_is_refused(config: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        configuration.setup(configuration.read(config))
+        config_fields.setup(config_fields.read(config))
 
 
 def test_what_the_sdk_would_read_is_read() -> None:
-    setup = configuration.setup(
-        configuration.read(
+    setup = config_fields.setup(
+        config_fields.read(
             {
                 "temperature": "0.5",
                 "top_k": 40,
@@ -79,7 +79,7 @@ def test_an_enum_is_read_in_any_case_and_a_value_of_tomorrow_is_sent_as_it_is() 
         "media_resolution": "media_resolution_low",
         "realtime_input_config": {"turn_coverage": "NEW_ONE"},
     }
-    setup = configuration.setup(configuration.read(config))
+    setup = config_fields.setup(config_fields.read(config))
     assert setup["generationConfig"]["mediaResolution"] == "MEDIA_RESOLUTION_LOW"
     assert setup["realtimeInputConfig"] == {"turnCoverage": "NEW_ONE"}
 
@@ -95,7 +95,7 @@ def test_names_and_values_deep_in_a_tool_are_checked_too() -> None:
 
 def test_a_wrong_handle_is_not_shown() -> None:
     with pytest.raises(ConfigError) as caught:
-        configuration.setup(
-            configuration.read({"session_resumption": {"handle": b"secret".hex().encode().split()}})
+        config_fields.setup(
+            config_fields.read({"session_resumption": {"handle": b"secret".hex().encode().split()}})
         )
     assert "736563726574" not in str(caught.value)

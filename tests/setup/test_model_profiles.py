@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from livetools.setup.profiles import HALF_CASCADE_VOICES, VOICES, ModelProfile, find
+from livetools.setup.model_profiles import HALF_CASCADE_VOICES, VOICES, ModelProfile, find
 
 
 @pytest.mark.parametrize(

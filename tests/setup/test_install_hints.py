@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {
