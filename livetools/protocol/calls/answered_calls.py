@@ -36,7 +36,8 @@ def packed(record: Record) -> PaidCall | None:
     keeps = record.running or record.kept or (policy is not None and (policy.undo or policy.background))
     if record.state is not CallState.PAID or outcome is None or outcome.parts or keeps:
         return None
-    return PaidCall(record.run, record.link, encode(outcome.response), outcome.scheduling)
+    response = outcome.encoded or encode(outcome.response)
+    return PaidCall(record.run, record.link, response, outcome.scheduling)
 
 
 def unpacked(call: Call, paid: PaidCall, plan: Plan) -> Record:

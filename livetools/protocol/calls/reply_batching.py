@@ -32,7 +32,7 @@ class Answer(Entry):
         self,
         kind: str,
         record: Record,
-        response: Mapping[str, Any],
+        response: Mapping[str, Any] | outgoing.EncodedJSON,
         scheduling: str | None = None,
         will_continue: bool | None = None,
         parts: Sequence[Mapping[str, Any]] = (),
@@ -213,8 +213,10 @@ def _answer(record: Record) -> Answer:
     """The outcome of a call as its answer."""
     policy, outcome = record.policy, record.outcome
     assert outcome is not None
+    # What was encoded once is not encoded again: a result may be a megabyte.
+    response = outcome.response if outcome.encoded is None else outgoing.EncodedJSON(outcome.encoded)
     if policy is None:
-        return Answer("answer", record, outcome.response, parts=outcome.parts)
+        return Answer("answer", record, response, parts=outcome.parts)
     scheduling = policy.scheduling
     # A scheduling of the result itself goes first. Where the model takes none it must not be sent: 3.8 extended
     # thinking closes with 1007 for it (2026-09-19).
@@ -224,7 +226,7 @@ def _answer(record: Record) -> Answer:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
     # False is said explicitly: it is what ends a generator on the wire.
     continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
-    return Answer("answer", record, outcome.response, scheduling, continues, outcome.parts)
+    return Answer("answer", record, response, scheduling, continues, outcome.parts)
 
 
 def _unnamed(reply: AnswerFrame) -> list[Record]:

@@ -107,5 +107,5 @@ def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
     read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
     # A copy: calls that share a run share its outcome.
     made = copy(outcome)
-    made.response, made.parts = {**outcome.response, NOTE: note}, read
+    made.response, made.parts, made.encoded = {**outcome.response, NOTE: note}, read, None
     return made

@@ -191,6 +191,7 @@ class Handlers:
                 break
             if (after := getattr(hook, "after", None)) is None:
                 continue
+            done.encoded = None  # a hook may change the response in place
             try:
                 told = after(job.call, done.response)
                 if told is not None and inspect.isawaitable(told):
@@ -201,7 +202,8 @@ class Handlers:
                 continue
             if told is not None:
                 other = outcome(told, self.key, job.tool.options["max_result_bytes"])
-                done.response, done.parts = other.response, other.parts or done.parts
+                done.response, done.encoded = other.response, other.encoded
+                done.parts = other.parts or done.parts
         return done
 
     def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
