@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from livetools.errors import ConfigError
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 from .valid import expect_number
 
