@@ -9,7 +9,7 @@ from typing import Any
 def read_yaml(path: str | Path) -> object:
     """What the file holds. ``ValueError`` that names it for what is not YAML, ``OSError`` as from ``open``.
 
-    A key that stands twice in a mapping is an error: YAML forbids it, and PyYAML would drop the first silently.
+    A mapping with the same key twice is an error: YAML forbids it, and PyYAML would drop the first silently.
     ``ImportError`` where PyYAML is missing.
     """
     import yaml
@@ -17,12 +17,12 @@ def read_yaml(path: str | Path) -> object:
     class Loader(yaml.SafeLoader):
         def flatten_mapping(
             self, node: Any
-        ) -> None:  # before the keys of `<<` are merged, which may stand twice
+        ) -> None:  # before the keys of `<<` are merged, which may repeat one
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.value != "<<" and keys.count(key.value) > 1:
                     line = key.start_mark.line + 1
-                    raise ValueError(f"line {line}: the key {key.value!r} stands twice in one mapping")
+                    raise ValueError(f"line {line}: one mapping has the key {key.value!r} twice")
             super().flatten_mapping(node)
 
     try:

@@ -147,7 +147,7 @@ def test_a_whole_file_is_read(read, tmp_path):
         ("agent: a.py\nevals: []", "the list `evals` is empty"),
         ("agent: a.py\nevals: [{caller: x}]\njudge: 5", "judge: 5 is not the name of a model"),
         ("agent: a.py\nevals: [{caller: x}]\nrules: 5", "rules: 5 is not the name of a file"),
-        ("agent: a.py\nevals: [{caller: x, caller: y}]", "line 2: the key 'caller' stands twice"),
+        ("agent: a.py\nevals: [{caller: x, caller: y}]", "line 2: one mapping has the key 'caller' twice"),
         ("agent: a.py\nevals: [{caller: []}]", "eval 1: a script needs one turn"),
         (
             "agent: a.py\nevals: [{caller: {persona: Ann, turns: many}}]",
