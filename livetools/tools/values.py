@@ -36,6 +36,7 @@ one in JSON, an object with nothing to tell.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import datetime
 import decimal
@@ -357,7 +358,7 @@ def _table(value: Any) -> object:
     index = value.index
     counts = type(index).__name__ == "RangeIndex" and index.name is None
     if hasattr(type(value), "columns"):
-        frame = value if counts else value.reset_index()
+        frame = value if counts else _with_index(value)
         if not frame.columns.is_unique:
             twice = next(str(name) for name in frame.columns[frame.columns.duplicated()])
             raise Unsayable(f"a table with two columns {twice!r}: rename one")
@@ -365,6 +366,25 @@ def _table(value: Any) -> object:
     if counts or not index.is_unique:
         return value.tolist() if counts else value.reset_index().to_dict(orient="records")
     return value.to_dict()
+
+
+def _with_index(table: Any) -> Any:
+    """A table with its index as columns; an index that repeats a column (``set_index(..., drop=False)``) is that."""
+    name, columns = table.index.name, table.columns
+    if name is not None and name in columns and columns.is_unique:
+        return table.reset_index(allow_duplicates=True, drop=table.index.tolist() == table[name].tolist())
+    return table.reset_index(allow_duplicates=True)
+
+
+def _as_python(value: Any) -> object:
+    """A scalar or an array of numpy, or of a library like it, as Python's own values."""
+    dtype = value.dtype if type(value).__module__.startswith("numpy") else None
+    # Of nanoseconds tolist() makes plain counts, and a long double it gives back as it is.
+    if dtype is not None and dtype.kind in "mM" and "[ns]" in dtype.str:
+        value = value.astype(f"{dtype.kind}8[us]")
+    elif dtype is not None and dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16):
+        value = value.astype("f8" if dtype.kind == "f" else "c16")
+    return value.tolist()
 
 
 def _records(value: Any, above: Above) -> Json:
@@ -388,8 +408,8 @@ def _object(value: object, above: Above) -> Json:
         return _fields(value, [f.name for f in dataclasses.fields(kind)], above)
     if hasattr(kind, "__attrs_attrs__"):
         return _fields(value, [a.name for a in kind.__attrs_attrs__], above)
-    if callable(getattr(kind, "tolist", None)):  # numpy
-        return _clean(value.tolist(), above)  # type: ignore[attr-defined]  # asked above
+    if callable(getattr(kind, "tolist", None)):
+        return _clean(_as_python(value), above)
     if callable(getattr(kind, "to_list", None)):  # a column of polars
         return _clean(value.to_list(), above)  # type: ignore[attr-defined]  # asked above
     if isinstance(value, type) or inspect.isroutine(value):
@@ -481,6 +501,7 @@ _KINDS: tuple[tuple[Any, Callable[[Any, Above], Json]], ...] = (
     (uuid.UUID | pathlib.PurePath | complex, lambda v, _: text(str(v))),
     (BYTES, _bytes),
     (io.BytesIO, lambda v, above: _bytes(v.getvalue(), above)),
+    (collections.UserString, lambda v, _: text(str(v))),
     (io.StringIO, lambda v, _: text(v.getvalue())),
     (BaseException, _exception),
     (dict, _dict),
