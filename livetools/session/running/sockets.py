@@ -21,10 +21,10 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
-from livetools.transport.dialling import Progress, begin, reached
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
+from livetools.transport.proxy_and_address import Progress, begin, reached
 
 log = get_logger("livetools.session")
 
@@ -80,13 +80,13 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = Close(by_us=True)  # where the dial was given up
+        close = None
         try:
             with scope:
                 close = await self._converse(link)
         finally:
             self._forget(link)
-        self._wire.disconnected(link, close)
+        self._wire.disconnected(link, close or Close(by_us=True))  # the dial was given up
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
