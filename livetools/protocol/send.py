@@ -45,10 +45,10 @@ class Dispatch:
     ) -> None:
         self.plan, self.outbox = plan, outbox
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
-        self.setups: list[tuple[int, bytes]] = []  # each for its link, which is not usable yet
-        self.control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self.setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
+        self.control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
         self.quiet, self.answered = quiet, answered
-        self.unasked: list[Item] = []  # what the model is to say unasked, in its order
+        self.unasked: tuple[Item, ...] = ()  # what the model is to say unasked, in its order
         self.since = inf  # something waits for a quiet moment since then; inf: nothing
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
@@ -63,19 +63,19 @@ class Dispatch:
 
     def setup(self, link: int, setup: bytes) -> None:
         """Send this first on a new connection."""
-        self.setups.append((link, setup))
+        self.setups = (*self.setups, (link, setup))
 
     def begin(self, frames: Iterable[bytes]) -> None:
         """A session has begun: send these ahead of all else."""
-        self.control += frames
+        self.control = (*self.control, *frames)
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
-        self.control = []
+        self.control = ()
 
     def speak(self, item: Item) -> None:
         """The model is to say this unasked, at the next quiet moment."""
-        self.unasked.append(item)
+        self.unasked = (*self.unasked, item)
 
     def text(
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
@@ -102,7 +102,7 @@ class Dispatch:
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""
-        self.unasked = [item for item in self.unasked if item.receipt is not receipt]
+        self.unasked = tuple(item for item in self.unasked if item.receipt is not receipt)
 
     def wake_at(self, now: float) -> float:
         """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
@@ -114,7 +114,7 @@ class Dispatch:
         for item in self.unasked:
             if item.receipt is not None:
                 item.receipt.fail(error)
-        self.unasked.clear()
+        self.unasked = ()
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
@@ -125,7 +125,7 @@ class Dispatch:
             return frames
         if self.setups:
             frames += [Frame(link, data) for link, data in self.setups]
-            self.setups = []
+            self.setups = ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
         if connection.state not in USABLE:
@@ -134,7 +134,7 @@ class Dispatch:
         write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
-            self.control = []
+            self.control = ()
             self.connection.conversation_advanced(now)
             if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
@@ -178,7 +178,8 @@ class Dispatch:
             results = tuple(call for call, _ in late)
             self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
         elif self.unasked:
-            self.input.put(self.unasked.pop(0))
+            self.input.put(self.unasked[0])
+            self.unasked = self.unasked[1:]
         return bool(self.input)
 
     def _number(self, frames: Sequence[Frame]) -> None:

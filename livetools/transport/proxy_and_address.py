@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
+from msgspec import Struct
 
 from livetools.errors import ConfigError
 from livetools.transport.loop.wake import on_trio
@@ -32,13 +33,12 @@ _ADVICE = {
 }
 
 
-class Progress:
+class Progress(Struct, eq=False, gc=False):
     """How far one dial has got: ``address``, ``TCP``, ``proxy``, ``TLS``, ``upgrade``, ``setup``."""
 
-    def __init__(self) -> None:
-        self.stage = "setup"  # of a transport that says nothing, this is all that is known
-        self.where = "the service"
-        self.proxy = ""
+    stage: str = "setup"  # of a transport that says nothing, this is all that is known
+    where: str = "the service"
+    proxy: str = ""
 
     def advice(self) -> str:
         """Where the dial hangs, and what to check."""
