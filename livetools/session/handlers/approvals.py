@@ -20,7 +20,7 @@ from .user_errors import excuse, is_of_the_user
 log = get_logger("livetools.calls")
 
 
-class Asked:
+class ApprovalCheck:
     """A call whose hooks and ``approval`` are asked, until it runs or never will. ``variables``: the context variables
     that the hooks have left, once all have let it run. ``scope``: around what asks, as long as that runs."""
 
@@ -33,7 +33,10 @@ class Asked:
 
 
 async def ask(
-    asked: Asked, handlers: Handlers, desk: Desk, context_of: Callable[[int, Call, Tool], ToolContext[Any]]
+    asked: ApprovalCheck,
+    handlers: Handlers,
+    desk: Desk,
+    context_of: Callable[[int, Call, Tool], ToolContext[Any]],
 ) -> bool | str:
     """True: a person must decide; a text: it is refused with that; false: it may run.
 
@@ -45,7 +48,7 @@ async def ask(
     return await _verdict(asked, handlers, context_of(asked.run, asked.call, asked.tool), args)
 
 
-async def _decided(asked: Asked, handlers: Handlers, desk: Desk) -> Mapping[str, Any]:
+async def _decided(asked: ApprovalCheck, handlers: Handlers, desk: Desk) -> Mapping[str, Any]:
     """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
     decided = await handlers.decide(asked.call, asked.tool)
     if decided is not asked.call:
@@ -56,7 +59,7 @@ async def _decided(asked: Asked, handlers: Handlers, desk: Desk) -> Mapping[str,
 
 
 async def _verdict(
-    asked: Asked, handlers: Handlers, context: ToolContext[Any], args: Mapping[str, Any]
+    asked: ApprovalCheck, handlers: Handlers, context: ToolContext[Any], args: Mapping[str, Any]
 ) -> bool | str:
     """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
     name = asked.call.name

@@ -25,7 +25,7 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.transport.loop.wake import Wake, make_wake
 
 from .abandon import Leavable
-from .approvals import Asked, ask
+from .approvals import ApprovalCheck, ask
 from .run_tool import Desk, Handlers, Job, cancelled, note
 from .user_errors import excuse
 
@@ -34,7 +34,7 @@ log = get_logger("livetools.calls")
 #: The kinds of handlers whose yields may go out one by one.
 GENERATORS = frozenset({"generator", "async_generator"})
 
-SERVING: ContextVar[Job | Asked | Leavable | None] = ContextVar("livetools_serving", default=None)
+SERVING: ContextVar[Job | ApprovalCheck | Leavable | None] = ContextVar("livetools_serving", default=None)
 
 
 class Tasks:
@@ -55,7 +55,7 @@ class Tasks:
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, ApprovalCheck] = {}
         self._errands: set[Leavable] = set()
         self._running: set[Leavable] = set()  # all that runs
         self._stopping: set[Job] = set()  # calls whose stop hooks run
@@ -81,7 +81,7 @@ class Tasks:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
         serving = SERVING.get()
-        if isinstance(serving, Asked):
+        if isinstance(serving, ApprovalCheck):
             return None if serving.scope is None else serving.run
         if not isinstance(serving, Job):
             return None
@@ -120,7 +120,7 @@ class Tasks:
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        asked = self._asked[run] = Asked(run, call, tool)
+        asked = self._asked[run] = ApprovalCheck(run, call, tool)
         self._errand(self._ask_approval, asked)
 
     def stop_asking(self, run: int, over: bool) -> None:
@@ -240,7 +240,7 @@ class Tasks:
         """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
         self._handlers.threads.abandon(future)
 
-    async def _ask_approval(self, asked: Asked) -> None:
+    async def _ask_approval(self, asked: ApprovalCheck) -> None:
         SERVING.set(asked)  # of this task alone
         run, tool = asked.run, asked.tool
         verdict: bool | str = True
