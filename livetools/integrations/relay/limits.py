@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from livetools.errors import ConfigError
 
 #: Sessions that a relay keeps at once, lingering ones too, and those of one caller.
@@ -45,23 +43,26 @@ def close_reason(text: str) -> str:
     return " ".join(text.split()).encode(errors="replace")[:MAX_REASON].decode(errors="ignore")
 
 
-def checked_seconds(value: float | None, name: str, *, zero: bool = False) -> None:
+def checked_seconds(value: object, name: str, *, zero: bool = False) -> None:
     """Raise ``ConfigError`` unless this is ``None`` or a number of seconds above 0. ``zero``: 0 is one, too."""
     if value is None:
         return
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not (value > 0 or (zero and value == 0)):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not (value > 0 or (zero and value == 0))
+    ):
         from_ = "from 0" if zero else "above 0"
         raise ConfigError(f"{name}={value!r:.40}: expected a number of seconds {from_}")
 
 
-def checked_text(value: str | None, name: str) -> None:
+def checked_text(value: object, name: str) -> None:
     """Raise ``ConfigError`` unless this is ``None`` or a text."""
     if value is not None and not isinstance(value, str):
         raise ConfigError(f"{name}={value!r:.40}: expected a text")
 
 
-def checked_function(value: Callable[..., object] | None, name: str) -> None:
+def checked_function(value: object, name: str) -> None:
     """Raise ``ConfigError`` unless this is ``None`` or can be called."""
     if value is not None and not callable(value):
         raise ConfigError(f"{name}={value!r:.40}: expected a function")
