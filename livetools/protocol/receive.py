@@ -276,7 +276,7 @@ class Reception:
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
             unseen = self.outbox.unseen()
-            self.calls.handed(unseen)
+            self.calls.handed(self.outbox, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))

@@ -287,6 +287,7 @@ class Handlers:
     async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
+        streamed = False
         most = tool.options["max_result_bytes"]
         ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
@@ -300,9 +301,11 @@ class Handlers:
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
                 await desk.progress(job.run, plain, part)
+                streamed = job.streams
                 if job.stopped:
                     break
-        done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
+        # The end says nothing of its own. Without a single yield it is the result: an empty list, to be spoken of.
+        done = Outcome({}) if streamed else outcome(gathered, self.key, most)
         done.ends_session, done.handoff = ends_session, handoff
         return done
 
