@@ -10,9 +10,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup import config_fields
-from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import (
+from livetools.setup.defaults import (
     INPUT_GATE,
     LOST_RESULTS,
     MAX_CONCURRENCY,
@@ -26,6 +24,8 @@ from livetools.setup.plan_fields import (
     ReplyBatching,
     ReplyFormat,
 )
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan import make_plan
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,

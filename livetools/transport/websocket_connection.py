@@ -28,7 +28,7 @@ from .contract import Gone
 from .line.framing import DATA, PONG
 from .line.pings import Pongs
 from .line.silence import Sign, Silence
-from .proxy_and_address import reached
+from .setup_timeout import reached
 from .websocket_errors import gone
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import operator
 import sys
 from array import array
 
-from livetools.errors import ConfigError
+from livetools.errors import ConfigError, LocalProtocolError
 
 SAMPLE = 2  # bytes of a sample
 
@@ -86,4 +86,14 @@ def sample_rate(rate: object) -> int:
         hertz = 0
     if not SLOWEST <= hertz <= FASTEST:
         raise ConfigError(f"rate={rate!r:.40}: a whole number of Hz is expected, such as 16000")
+    return hertz
+
+
+def same_rate(rate: object, before: int) -> int:
+    """A rate in Hz. Raises ``LocalProtocolError`` unless it is that of what was sent ``before`` (0: nothing was)."""
+    hertz = sample_rate(rate)
+    if before and hertz != before:
+        raise LocalProtocolError(
+            f"audio at {hertz} Hz after audio at {before} Hz: the service closes a session for it. Resample"
+        )
     return hertz

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from http import HTTPStatus
 from typing import Any, Protocol
 
 import anyio
@@ -21,10 +20,11 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
+from livetools.transport.credentials import NOT_ACCEPTED
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
-from livetools.transport.proxy_and_address import Progress, begin, reached
+from livetools.transport.setup_timeout import Progress, begin, reached
 
 log = get_logger("livetools.session")
 
@@ -135,7 +135,7 @@ class Sockets:
             try:
                 return await stack.enter_async_context(self._dialer.dial(target.url, target.headers))
             except AuthenticationError as error:
-                if renewed or error.code != HTTPStatus.UNAUTHORIZED or not await self._endpoint.renew(target):
+                if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
                     raise self._endpoint.advised(error) from None
                 renewed = True
 
