@@ -43,8 +43,8 @@ class Dispatch(Unprompted):
     ) -> None:
         super().__init__(plan, calls, turns, input, quiet)
         self.outbox, self.connection = outbox, connection
-        self.setups: list[tuple[int, bytes]] = []  # each for its link, which is not usable yet
-        self.control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self.setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
+        self.control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
         self.answered = answered
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
@@ -59,15 +59,15 @@ class Dispatch(Unprompted):
 
     def setup(self, link: int, setup: bytes) -> None:
         """Send this first on a new connection."""
-        self.setups.append((link, setup))
+        self.setups = (*self.setups, (link, setup))
 
     def begin(self, frames: Iterable[bytes]) -> None:
         """A session has begun: send these ahead of all else."""
-        self.control += frames
+        self.control = (*self.control, *frames)
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
-        self.control = []
+        self.control = ()
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
@@ -78,7 +78,7 @@ class Dispatch(Unprompted):
             return frames
         if self.setups:
             frames += [Frame(link, data) for link, data in self.setups]
-            self.setups = []
+            self.setups = ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
         if connection.state not in USABLE:
@@ -87,7 +87,7 @@ class Dispatch(Unprompted):
         write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
-            self.control = []
+            self.control = ()
             self.connection.conversation_advanced(now)
             if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)

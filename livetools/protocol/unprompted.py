@@ -24,12 +24,12 @@ class Unprompted:
 
     def __init__(self, plan: Plan, calls: Calls, turns: Turns, input: InputQueue, quiet: Quiet) -> None:
         self.plan, self.calls, self.turns, self.input, self.quiet = plan, calls, turns, input, quiet
-        self.unasked: list[Item] = []  # what the model is to say unasked, in its order
+        self.unasked: tuple[Item, ...] = ()  # what the model is to say unasked, in its order
         self.since = inf  # something waits for a quiet moment since then; inf: nothing
 
     def speak(self, item: Item) -> None:
         """The model is to say this unasked, at the next quiet moment."""
-        self.unasked.append(item)
+        self.unasked = (*self.unasked, item)
 
     def text(
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
@@ -56,7 +56,7 @@ class Unprompted:
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""
-        self.unasked = [item for item in self.unasked if item.receipt is not receipt]
+        self.unasked = tuple(item for item in self.unasked if item.receipt is not receipt)
 
     def wake_at(self, now: float) -> float:
         """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
@@ -68,7 +68,7 @@ class Unprompted:
         for item in self.unasked:
             if item.receipt is not None:
                 item.receipt.fail(error)
-        self.unasked.clear()
+        self.unasked = ()
 
     def speaks(self, now: float) -> bool:
         """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
@@ -90,5 +90,6 @@ class Unprompted:
             results = tuple(call for call, _ in late)
             self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
         elif self.unasked:
-            self.input.put(self.unasked.pop(0))
+            self.input.put(self.unasked[0])
+            self.unasked = self.unasked[1:]
         return bool(self.input)

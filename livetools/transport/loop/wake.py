@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 
@@ -78,7 +78,7 @@ class Latch:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._waiting: tuple[Wake, ...] = ()
+        self._waiting: Sequence[Wake] = ()
 
     def set(self) -> None:
         """It has happened. In the loop of those who wait."""
@@ -95,7 +95,7 @@ class Latch:
         try:
             await wake.wait()
         finally:
-            self._waiting = tuple(each for each in self._waiting if each is not wake)
+            self._waiting = [each for each in self._waiting if each is not wake]
 
 
 def make_wake() -> Wake:
