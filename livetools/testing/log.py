@@ -128,7 +128,7 @@ def _runs(frames: list[Frame]) -> list[list[Frame]]:
     for frame in frames:
         row = row + 1 if _is_media(frame) else 0
         if row > RUN:
-            # The first of the row stays by itself, so that it is told what kind of media they were.
+            # The first of the row is shown, so that the kind of media can be seen.
             if row == RUN + 1:
                 runs[-RUN:] = [[one for run in runs[-RUN:] for one in run]]
             runs[-1].append(frame)
