@@ -126,7 +126,7 @@ async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
 async def test_threads_that_block_do_not_keep_an_undo_from_running(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.2)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 1.0)
     monkeypatch.setattr("livetools.session.handlers.threads.DaemonThreads.__init__.__defaults__", (64,))
     release, undos = threading.Event(), Undos()
     entered: list[int] = []
