@@ -15,16 +15,16 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection
 from websockets.protocol import OPEN
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop
 
-from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
 from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
-from .line.pongs import Pongs
+from .line.pings import Pongs
 from .line.silence import Silence
+from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 
 _HEAD_ENDS = b"\r\n\r\n"
 
@@ -44,10 +44,10 @@ class PushConnection(Receiving, ClientConnection):
         self._limits = limits
         loop = asyncio.get_running_loop()
         self.inflow: AsyncioInflow = AsyncioInflow()
-        self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
-        self.inflow.silence = Silence(limits.dead_after, loop.time)
+        self._time = loop.time  # one bound method for all
+        self.inflow.pongs = Pongs(self._ping, loop.call_later, self._time)
+        self.inflow.silence = Silence(limits.dead_after, self._time)
         self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
-        self._time = loop.time
         self._look: asyncio.TimerHandle | None = None
         self._cutting: asyncio.TimerHandle | None = None
         self._watchdog: Timer | None = None

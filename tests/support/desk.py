@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import AnswerFrame
-from livetools.protocol.input.outbox import Outbox, Write
+from livetools.protocol.calls.reply_batching import AnswerFrame
+from livetools.protocol.input.resend import Outbox, Write
 
 
 class Desk:
@@ -27,7 +27,7 @@ class Desk:
 
     def handle(self) -> None:
         """A handle comes, with the state as it is."""
-        self.calls.handed(self.outbox.unseen())
+        self.calls.handed(self.outbox, self.outbox.unseen())
 
     def cancel(self, ids: list[str], now: float) -> None:
         self.outbox.drop(self.calls.cancel(ids, now))

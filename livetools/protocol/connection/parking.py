@@ -7,17 +7,18 @@ newer than the last turn and than what was written last. It waits at most as lon
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from livetools.protocol.calls.calls import Calls
-    from livetools.protocol.input.outbox import Outbox
-    from livetools.protocol.input.queue import InputQueue
+    from livetools.protocol.input.input_queue import InputQueue
+    from livetools.protocol.input.resend import Outbox
     from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
-    from livetools.protocol.turns.queue import Turns
-    from livetools.protocol.turns.quiet import Quiet
+    from livetools.protocol.turns.expected_turns import Turns
+    from livetools.protocol.turns.quiet_moment import Quiet
 
     from .connection import Connection
 
@@ -47,7 +48,7 @@ class Parking:
         self.until = inf  # when it is closed, also if something is owed; inf: it is not being parked
         self._expired = False
         self.parked = False
-        self.left: list[str] = []  # what was owed then
+        self.left: Sequence[str] = ()  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""

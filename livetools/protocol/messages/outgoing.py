@@ -17,6 +17,9 @@ from pydantic_core import PydanticSerializationError, to_json
 #: Any JSON object: what the fields hold is the API's business.
 JSONObject = Mapping[str, Any]
 
+#: A value that is JSON already: ``encode`` copies it.
+EncodedJSON = msgspec.Raw
+
 
 def encode(message: JSONObject | Sequence[object]) -> bytes:
     """A message as one frame, or any other value as JSON.
@@ -35,12 +38,19 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     ):  # a mapping or a mark that is no plain value; a lone surrogate
         pass
     try:
-        return to_json(message, inf_nan_mode="null")
+        return to_json(message, inf_nan_mode="null", fallback=_decoded)
     except PydanticSerializationError:
         # Through UTF-16, which can hold a lone surrogate: it is replaced when it is read back.
-        text = json.dumps(message, ensure_ascii=False)
+        text = json.dumps(message, ensure_ascii=False, default=_decoded)
         clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return to_json(json.loads(clean), inf_nan_mode="null")
+
+
+def _decoded(value: object) -> Any:
+    """The value of an :data:`EncodedJSON`."""
+    if isinstance(value, EncodedJSON):
+        return msgspec.json.decode(value)
+    raise TypeError(f"a {type(value).__name__} is not JSON")
 
 
 # The session's frames
@@ -117,7 +127,7 @@ def context_update(instructions: JSONObject | None, tools: Sequence[JSONObject] 
 def function_response(
     id: str | None,
     name: str,
-    response: JSONObject,
+    response: JSONObject | EncodedJSON,
     *,
     scheduling: str | None = None,
     will_continue: bool | None = None,
@@ -153,7 +163,7 @@ def answers_turn(responses: Sequence[JSONObject]) -> dict[str, Any]:
     return {"role": "user", "parts": [{"functionResponse": response} for response in responses]}
 
 
-# Texts that the model reads in place of a result, or of a user's turn
+# What the model reads in place of a user's turn, or of a result
 
 #: The text of a user's turn where the model needs one in order to speak.
 SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
@@ -162,21 +172,3 @@ SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
 def failure(text: str) -> dict[str, Any]:
     """The response object of a call that failed."""
     return {"error": text}
-
-
-def under_way(name: str) -> str:
-    """The answer to a background call."""
-    return f"{name} is under way; its result follows later as a message. Do not call it again for this."
-
-
-#: The late result of a generator whose yields were all read.
-NOTHING_MORE = "it has ended; there is nothing more than what it said before"
-
-
-def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
-    """A result that can no longer go out as an answer: told to the model as text, once."""
-    why = "" if background else ", asked for before the connection was replaced"
-    # default=str: a result that cannot be encoded still goes out in some form.
-    told = json.dumps(response, ensure_ascii=False, default=str)
-    asked = json.dumps(dict(args), ensure_ascii=False, default=str)
-    return f"[Result of {name}({asked}){why}: {told}]"

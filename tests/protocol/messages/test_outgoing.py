@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from collections import deque
 from typing import Any
 
 import pytest
@@ -95,22 +96,18 @@ def test_a_number_that_is_no_json_goes_out_as_null(number: float) -> None:
     assert read(outgoing.encode({"output": [number, "\ud800"]})) == {"output": [None, "\ufffd"]}
 
 
+@pytest.mark.parametrize(("name", "parts"), [("f", []), ("f", [{"a": deque("b")}]), ("\ud800", [])])
+def test_a_response_that_was_encoded_before_goes_out_as_it_is(name: str, parts: list[Any]) -> None:
+    response = outgoing.EncodedJSON(b'{"output":[1,"h\xc3\xa9"]}')
+    answer = outgoing.function_response("c1", name, response, parts=parts)
+    (sent,) = read(outgoing.tool_response([answer]))["toolResponse"]["functionResponses"]
+    assert sent["response"] == {"output": [1, "hé"]}
+    assert len(sent.get("parts", ())) == len(parts)
+
+
 @given(st.text(st.characters()))
 @settings(derandomize=True, max_examples=100, deadline=None)
 def test_any_text_goes_out_as_utf8_lone_surrogates_replaced(text: str) -> None:
     written = read(outgoing.realtime_text(text))["realtimeInput"]["text"]
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     assert written == whole
-
-
-def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
-    late = outgoing.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
-    assert late == (
-        '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
-        '{"output": "für zwei"}]'
-    )
-    assert "replaced" not in outgoing.late_result("book", {}, {}, background=True)
-
-
-def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:
-    assert "Do not call it again" in outgoing.under_way("job")

@@ -1,0 +1,214 @@
+"""Runs a session's tasks outside the user's task, so that a session can be entered and left anywhere.
+
+A task group entered in the user's task ties the session to that task's stack. On asyncio that breaks exit
+stacks closed by another task, sessions closed first in, first out, sessions inside async generators,
+notebooks and pytest-asyncio fixtures. So on asyncio everything runs in **one** host task, with the anyio task
+group inside it; the context manager that made the host awaits its end. Trio has no tasks without a nursery:
+there a nursery is held open in the caller, and the same body runs in its one child, shielded from the
+caller's cancellation as the asyncio task is by nature.
+
+Rejected: ``loop.create_task`` for each part (nothing owns them), anyio's blocking portal (a thread, and
+tools that leave the user's loop).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import Context
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.errors import ConcurrencyError
+from livetools.transport.loop.wake import Latch, on_trio, this_loop
+
+if TYPE_CHECKING:
+    import trio
+
+Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
+
+
+class Starter:
+    """Starts the tasks that run code of the user's. A context manager inside the group's: leaving it cancels the group,
+    and waits for them.
+
+    On asyncio they are tasks of the loop's own, which have a context of their own and, from Python 3.12 on, take their
+    first step at once. On trio they are the group's.
+    """
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._group = group
+        self._running: set[asyncio.Task[None]] = set()
+        self._error: BaseException | None = None
+        self._loop = None if on_trio() else asyncio.get_running_loop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    # Not a task of the group that waits for its end: that would be a tenth of what an idle session is made of.
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            while self._running:
+                await asyncio.wait(self._running)
+        if self._error is not None and (error is None or isinstance(error, asyncio.CancelledError)):
+            raise self._error
+
+    def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
+        """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
+        if self._loop is None:
+            context.run(self._group.start_soon, run)
+            return
+        task = _task(run(), self._loop, context)
+        if task.done():  # in its first step, where tasks are eager
+            self._ended(task)
+        else:
+            self._running.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        # As in any task group: the first error cancels the others, and is raised at the end.
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._error = self._error or error
+            self._group.cancel_scope.cancel()
+
+
+def _task(
+    coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, context: Context
+) -> asyncio.Task[None]:
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(coroutine, loop=loop, context=context, eager_start=True)
+    return asyncio.Task(coroutine, loop=loop, context=context)
+
+
+class Host:
+    """Runs ``main(group, ready)`` and its task group in a task of its own, apart from the tasks that start and stop it.
+
+    ``main`` calls ``ready()`` when what it serves is up; when it returns or raises, whatever still runs in
+    ``group`` is cancelled. Tasks in the group are not to raise; one that does ends the host, and
+    :meth:`stop` raises its error bare, never in an exception group.
+
+    On asyncio ``start`` and ``stop`` may be called by different tasks. On trio both belong to one task, and
+    hosts are stopped last in, first out, as trio asks of every nursery.
+    """
+
+    def __init__(self, name: str = "livetools") -> None:
+        self._name = name
+        self.loop: object = None  # read-only from outside: that it was started in
+        self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
+        self._ready = Latch()
+        self._ended = Latch()
+        self._scope: anyio.CancelScope | None = None
+        self._error: BaseException | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._nursery: contextlib.AbstractAsyncContextManager[trio.Nursery] | None = None
+
+    async def start(self, main: Main) -> None:
+        """Start ``main`` and return once it is ready, or has returned before that.
+
+        Raises what ``main`` raised before it was ready. Cancelling stops what was started, and awaits its
+        end.
+        """
+        self.loop = this_loop()
+        self._scope = anyio.CancelScope(shield=True)
+        if on_trio():
+            import trio
+
+            self._nursery = trio.open_nursery()
+            nursery = await self._nursery.__aenter__()
+            nursery.start_soon(self._run, main, name=self._name)
+        else:
+            self._task = asyncio.create_task(self._run(main), name=self._name)
+        try:
+            await self._ready.wait()
+        except BaseException:
+            with contextlib.suppress(Exception):  # the cancellation is what the caller must see
+                await self.stop()
+            raise
+        if self._error is not None:
+            await self.stop()
+
+    async def stop(self, grace: float = 0.0) -> None:
+        """Give ``main`` ``grace`` seconds to return, cancel it, and wait until every task has ended.
+
+        Idempotent. Raises, once, what ``main`` or a task of the group raised. Cancelling cuts the grace
+        short; the end is awaited all the same.
+        """
+        if self._scope is None:
+            return
+        try:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
+                await self._ended.wait()
+        finally:
+            self._scope.cancel()
+            await self._join()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    async def ended(self) -> None:
+        """Wait until every task has ended without being stopped. In any task of the loop."""
+        await self._ended.wait()
+
+    def require_loop(self) -> None:
+        """Raise ``ConcurrencyError`` unless the loop that runs here is the one that the host was started in.
+
+        Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
+        """
+        if self.here() is self.loop or self.loop is None:
+            return
+        here = this_loop()
+        used = "where no event loop runs" if here is None else f"in another one, {here!r}"
+        raise ConcurrencyError(
+            f"the {self._name} belongs to the event loop that opened it, {self.loop!r}, and is used {used}."
+            " Use it there: asyncio.run_coroutine_threadsafe(coroutine, loop), or trio.from_thread.run"
+        )
+
+    async def _join(self) -> None:
+        nursery, self._nursery = self._nursery, None
+        # On trio the nursery waits for the body; on asyncio this task awaits the host's.
+        if nursery is not None:
+            await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
+            return
+        with anyio.CancelScope(shield=True):
+            await (self._ended.wait() if self._task is None else _outwait(self._task))
+
+    async def _run(self, main: Main) -> None:
+        try:
+            assert self._scope is not None
+            with self._scope:
+                async with anyio.create_task_group() as group:
+                    serving = main(group, self._ready.set)
+                    del main  # the session need not keep what only begins it
+                    await serving
+                    group.cancel_scope.cancel()
+        except BaseExceptionGroup as error:
+            self._error = _first(error)
+        finally:
+            self._ready.set()
+            self._ended.set()
+
+
+async def _outwait(task: asyncio.Task[None]) -> None:
+    """Wait for the task's end, even if the caller is cancelled meanwhile; the cancellation is raised afterwards."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            # The task is waited for all the same; the cancellation is raised afterwards.
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first error that is not a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
