@@ -8,7 +8,7 @@ from typing import Any, Literal, Never
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
-from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields
 from livetools.setup.defaults import (
     INPUT_GATE,
@@ -182,7 +182,7 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        given = deps, tuple(hooks), clock or SystemClock(), handle_store, max_history
+        given = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
         return Session(Assembly(plan, endpoint, dialer, policy, *given))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
+from msgspec import Struct
+
 from livetools.errors import SetupTimeout
 
 #: What to check when a dial hangs, by how far it got. ``where`` is host and port.
@@ -18,13 +20,12 @@ _ADVICE = {
 }
 
 
-class Progress:
+class Progress(Struct, eq=False, gc=False):
     """How far one dial has got: ``address``, ``TCP``, ``proxy``, ``TLS``, ``upgrade``, ``setup``."""
 
-    def __init__(self) -> None:
-        self.stage = "setup"  # of a transport that says nothing, this is all that is known
-        self.where = "the service"
-        self.proxy = ""
+    stage: str = "setup"  # of a transport that says nothing, this is all that is known
+    where: str = "the service"
+    proxy: str = ""
 
     def timed_out(self, seconds: float) -> SetupTimeout:
         """The error where no session is open after so many seconds: where the dial hangs, and what to check."""

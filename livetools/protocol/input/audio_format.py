@@ -6,6 +6,8 @@ import operator
 import sys
 from array import array
 
+from msgspec import Struct
+
 from livetools.errors import ConfigError, LocalProtocolError
 
 SAMPLE = 2  # bytes of a sample
@@ -20,13 +22,10 @@ _ORDERS = {
 SLOWEST, FASTEST = 1_000, 384_000  # Hz that a sampling rate may have
 
 
-class Samples:
+class Samples(Struct, eq=False, gc=False):
     """Whole samples out of chunks cut anywhere: an odd byte at the end of one begins the next."""
 
-    __slots__ = ("_odd",)
-
-    def __init__(self) -> None:
-        self._odd = b""
+    _odd: bytes = b""
 
     def whole(self, pcm: bytes) -> bytes:
         """The samples that are complete by now; perhaps none."""

@@ -7,7 +7,7 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -103,8 +103,7 @@ class Sockets:
                 self._tell_unwatched(transport)
                 reached("setup")
                 self._wire.opened(link)
-                listen: Listen = getattr(transport, "listen", partial(_read, transport))
-                end = await listen(partial(self._wire.received, link))
+                end = await _listen(transport, partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 self._forget(link)
                 # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
@@ -140,8 +139,13 @@ class Sockets:
                 renewed = True
 
 
-async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
+def _listen(transport: Transport, feed: Callable[[bytes], None]) -> Awaitable[Gone]:
     """Feed every message, until the end, which is returned."""
+    listen: Listen = getattr(transport, "listen", partial(_read, transport))
+    return listen(feed)
+
+
+async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
     slice = TimeSlice()
     try:
         while True:
