@@ -30,16 +30,16 @@ from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.session.startup import specs_of
 from livetools.session.unknown_options import unexpected
-from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import (
+from livetools.setup.defaults import (
     MAX_CONCURRENCY,
     REPLY_FORMAT,
     RESPONSE_KEY,
     TOOL_TIMEOUT,
-    Plan,
     ReplyFormat,
 )
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
@@ -166,9 +166,10 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            starter, handlers = Starter(group), Handlers(self._plan.response_key, self._hooks)
-            transport.open(starter)
-            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
+            handlers = Handlers(self._plan.response_key, self._hooks)
+            async with Starter(group) as starter:
+                transport.open(starter)
+                await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
         _attached[id(self._session)] = self
         try:

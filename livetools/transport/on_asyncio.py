@@ -44,10 +44,10 @@ class PushConnection(Receiving, ClientConnection):
         self._limits = limits
         loop = asyncio.get_running_loop()
         self.inflow: AsyncioInflow = AsyncioInflow()
-        self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
-        self.inflow.silence = Silence(limits.dead_after, loop.time)
+        self._time = loop.time  # one bound method for all
+        self.inflow.pongs = Pongs(self._ping, loop.call_later, self._time)
+        self.inflow.silence = Silence(limits.dead_after, self._time)
         self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
-        self._time = loop.time
         self._look: asyncio.TimerHandle | None = None
         self._cutting: asyncio.TimerHandle | None = None
         self._watchdog: Timer | None = None

@@ -18,7 +18,8 @@ import anyio
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
 from livetools.session.handlers.abandon import Leavable
-from livetools.session.handlers.run_tool import excuse, log_return
+from livetools.session.handlers.call_hooks import log_return
+from livetools.session.handlers.user_errors import excuse
 from livetools.session.running import leaving
 from livetools.tools import Hooks, SessionLike
 from livetools.transport.loop.wake import Latch, make_wake
@@ -36,6 +37,11 @@ def overrides(hook: Hooks, name: str) -> bool:
     """Whether the hook overrides this method."""
     method = getattr(hook, name, None)
     return callable(method) and getattr(method, "__func__", method) is not getattr(Hooks, name)
+
+
+def check_words(hooks: Iterable[Hooks]) -> bool:
+    """Whether one of these hooks wants to see the words of a session."""
+    return any(overrides(hook, "on_input") or overrides(hook, "on_output") for hook in hooks)
 
 
 class Guardrails:
@@ -63,9 +69,6 @@ class Guardrails:
         self._wake = make_wake()
         self._idle = Latch()
         self._idle.set()
-
-    def __bool__(self) -> bool:
-        return any(self._hooks.values())
 
     def tap(self, event: Event) -> None:
         """Take note of what was said."""

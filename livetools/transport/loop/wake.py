@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 
@@ -68,7 +68,9 @@ def name_loop() -> None:
     With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
     """
     if (sniffio := sys.modules.get("sniffio")) is not None:
-        sniffio.current_async_library_cvar.set("asyncio")
+        name = sniffio.current_async_library_cvar
+        if name.get() != "asyncio":  # to ask costs less than to set it at every read
+            name.set("asyncio")
 
 
 class Latch:
@@ -78,12 +80,11 @@ class Latch:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._waiting: list[Wake] = []
+        self._waiting: Sequence[Wake] = ()
 
     def set(self) -> None:
         """It has happened. In the loop of those who wait."""
         self.is_set = True
-        # Those who wait take themselves out of the list when they run.
         for wake in self._waiting:
             wake.set()
 
@@ -92,11 +93,11 @@ class Latch:
         if self.is_set:
             return
         wake = make_wake()
-        self._waiting.append(wake)
+        self._waiting = (*self._waiting, wake)
         try:
             await wake.wait()
         finally:
-            self._waiting.remove(wake)
+            self._waiting = [each for each in self._waiting if each is not wake]
 
 
 def make_wake() -> Wake:
