@@ -39,6 +39,9 @@ log = get_logger("livetools.calls")
 CANCELLED_TEXT = "cancelled"
 _END = object()
 
+#: What most handlers return: nothing that is awaited, or that yields.
+RESULTS = frozenset({Outcome, str, int, float, bool, dict, list, type(None)})
+
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
@@ -227,10 +230,11 @@ class Handlers:
                 value = handler(*positional, **keyword)
             case _:
                 value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
-        while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
-            value = await value
-        if (values := self._values_of(job, value)) is not None:
-            return await self._stream(job, tool, values, desk)
+        if type(value) not in RESULTS:
+            while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
+                value = await value
+            if (values := self._values_of(job, value)) is not None:
+                return await self._stream(job, tool, values, desk)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:

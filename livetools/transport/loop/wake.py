@@ -67,7 +67,9 @@ def name_loop() -> None:
 
     With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
     """
-    if (sniffio := sys.modules.get("sniffio")) is not None:
+    sniffio = sys.modules.get("sniffio")
+    # Callbacks of one transport share their context: the first of them sets it.
+    if sniffio is not None and sniffio.current_async_library_cvar.get() is None:
         sniffio.current_async_library_cvar.set("asyncio")
 
 
