@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import generate_tables
 
 import livetools
-from livetools.protocol.input import outbox
+from livetools.protocol.input import resend
 
 ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
@@ -107,8 +107,8 @@ def state_pictures() -> dict[str, str]:
     """A picture for each table of states, by its file's name."""
     found = {name: _moves(module) for name, module in generate_tables.machines().items()}
     found["outbox"] = (
-        outbox.EntryState,
-        [(of, on, outbox.EntryState.READ) for of, on in sorted_by_table(outbox)],
+        resend.EntryState,
+        [(of, on, resend.EntryState.READ) for of, on in sorted_by_table(resend)],
     )
     return {f"states-{name}.svg": _states(name, *table) for name, table in found.items()}
 
@@ -175,16 +175,16 @@ def _imported(folder: Path) -> set[str]:
 
 WAY = (
     ("transport/on_asyncio", "session/running/session_driver", "a whole message"),
-    ("session/running/session_driver", "protocol/machine", "receive(link, message, now)"),
-    ("protocol/machine", "protocol/calls/calls", "the calls in it"),
-    ("protocol/calls/calls", "protocol/calls/ledger", "the call is owed"),
-    ("protocol/machine", "session/running/session_driver", "actions: start this handler"),
+    ("session/running/session_driver", "protocol/session_machine", "receive(link, message, now)"),
+    ("protocol/session_machine", "protocol/calls/calls", "the calls in it"),
+    ("protocol/calls/calls", "protocol/calls/call_states", "the call is owed"),
+    ("protocol/session_machine", "session/running/session_driver", "actions: start this handler"),
     ("session/running/session_driver", "session/handlers/tasks", "a task runs the tool"),
     ("session/handlers/tasks", "session/running/session_driver", "the outcome"),
-    ("session/running/session_driver", "protocol/machine", "settled(run, outcome, now)"),
-    ("protocol/machine", "protocol/calls/calls", "the debt is settled"),
-    ("protocol/calls/calls", "protocol/calls/ledger", "READY"),
-    ("protocol/machine", "session/running/session_driver", "frames: the response"),
+    ("session/running/session_driver", "protocol/session_machine", "settled(run, outcome, now)"),
+    ("protocol/session_machine", "protocol/calls/calls", "the debt is settled"),
+    ("protocol/calls/calls", "protocol/calls/call_states", "READY"),
+    ("protocol/session_machine", "session/running/session_driver", "frames: the response"),
     ("session/running/session_driver", "session/running/writer", "it is written"),
 )
 
@@ -193,7 +193,7 @@ def call() -> str:
     """The way of a call through the modules, each of which there is."""
     columns = [
         "transport/on_asyncio", "session/running/writer", "session/handlers/tasks", "session/running/session_driver",
-        "protocol/machine", "protocol/calls/calls", "protocol/calls/ledger",
+        "protocol/session_machine", "protocol/calls/calls", "protocol/calls/call_states",
     ]  # fmt: skip
     for name in columns:
         if find_spec(f"livetools.{name.replace('/', '.')}") is None:

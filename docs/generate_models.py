@@ -1,4 +1,4 @@
-"""The pages of the models: the facts of ``livetools/setup/profiles.py``, with the dates that stand beside them."""
+"""The pages of the models: the facts of ``livetools/setup/model_profiles.py``, with the dates beside them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import livetools
 from livetools.probe import NOT_PROBED
-from livetools.setup import profiles
-from livetools.setup.profiles import ModelProfile
+from livetools.setup import model_profiles
+from livetools.setup.model_profiles import ModelProfile
 
-SOURCE = Path(profiles.__file__).read_text(encoding="utf-8")
+SOURCE = Path(model_profiles.__file__).read_text(encoding="utf-8")
 ORDER = [
     "gemini-3.8-live",
     "gemini-3.8-live-extended-thinking",
@@ -52,7 +52,7 @@ def slug(family: str) -> str:
 
 def names(family: str) -> list[str]:
     """The beginnings of models' names that are of this family."""
-    return [name for name in profiles.families() if profiles.find(name).family == family]
+    return [name for name in model_profiles.families() if model_profiles.find(name).family == family]
 
 
 def comments() -> dict[int, str]:
@@ -68,7 +68,7 @@ def families() -> dict[str, Family]:
     for node in ast.parse(SOURCE).body:
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Call() as call) if name.startswith("_"):
-                profile = getattr(profiles, name)
+                profile = getattr(model_profiles, name)
                 if isinstance(profile, ModelProfile):
                     base = [made[arg.id].remarks for arg in call.args if isinstance(arg, ast.Name)]
                     made[name] = Family(
@@ -137,7 +137,7 @@ def defaults() -> dict[str, object]:
 def page(family: Family) -> str:
     """One model's page."""
     name = family.profile.family
-    gemini, vertex = (profiles.find(names(name)[0], vertex=on) for on in (False, True))
+    gemini, vertex = (model_profiles.find(names(name)[0], vertex=on) for on in (False, True))
     rows: dict[str, list[str]] = {}
     for field, (group, meaning) in meanings().items():
         if field not in GIVEN_BY_THE_LOOK_UP:
@@ -200,7 +200,7 @@ def head(family: Family, profile: ModelProfile) -> str:
     return f"""# {family.profile.family}
 
 Models whose names begin with {beginnings}. This page is generated from the profile that livetools uses
-(`livetools/setup/profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
+(`livetools/setup/model_profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
 
 {confirmed(family)}
 
@@ -245,7 +245,7 @@ def declared(model: str, behavior: str | None, *, generator: bool = False) -> st
 
     options = {} if behavior is None else {"behavior": behavior}
     tool = livetools.Tool(parts if generator else function, name="f", **options)
-    needs_level = profiles.find(model).thinking_level == "required"
+    needs_level = model_profiles.find(model).thinking_level == "required"
     config = {"thinking_config": {"thinking_level": "LOW"}} if needs_level else None
     try:
         session = livetools.connect(model, tools=[tool], config=config, api_key="none")
@@ -264,7 +264,7 @@ def behavior_table() -> str:
     lines = []
     for family in families().values():
         name = names(family.profile.family)[0]
-        if profiles.find(name).functions:
+        if model_profiles.find(name).functions:
             cells = [declared(name, b) for b in (None, "blocking", "non_blocking", "background")]
             cells.insert(1, declared(name, None, generator=True))
             lines.append(
@@ -278,7 +278,7 @@ def overview(found: list[Family]) -> str:
     """The page that compares them."""
     lines = []
     for family in found:
-        p = profiles.find(names(family.profile.family)[0])
+        p = model_profiles.find(names(family.profile.family)[0])
         lines.append(
             row(
                 f"[{p.family}]({slug(p.family)}.md)",

@@ -20,7 +20,7 @@ from typing import Any, get_args
 import livetools
 from livetools import errors, events
 from livetools.protocol.connection import close_codes
-from livetools.protocol.input import outbox
+from livetools.protocol.input import resend
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 RETRIES = {
@@ -157,12 +157,12 @@ def command_table() -> str:
 
 
 def machines() -> dict[str, types.ModuleType]:
-    """The modules of protocol/ that own a table of states."""
+    """The modules of protocol/ that own a table of states, by their folders."""
     found = {}
     for module in modules("livetools.protocol"):
         if isinstance(rows := vars(module).get("TABLE"), Mapping) and all(map(is_move, rows.items())):
-            *_, folder, name = module.__name__.split(".")
-            found[folder if name == "table" else name] = module
+            *_, folder, _ = module.__name__.split(".")
+            found[folder] = module
     return found
 
 
@@ -286,22 +286,22 @@ def is_number(value: ast.expr) -> bool:
 
 def outbox_tables() -> str:
     """What makes an entry of the outbox read, and what becomes of one that was not."""
-    states, events_ = list(outbox.EntryState), list(outbox.Evidence)
+    states, events_ = list(resend.EntryState), list(resend.Evidence)
     marks = [
-        row(f"**{on.name}**", *("READ" if (state, on) in outbox.READ_BY else "" for state in states))
+        row(f"**{on.name}**", *("READ" if (state, on) in resend.READ_BY else "" for state in states))
         for on in events_
     ]
-    fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in outbox.FATES.items()]
+    fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in resend.FATES.items()]
     return "\n\n".join(
         [
-            f"In `livetools/protocol/input/outbox.py`: {first(outbox.__doc__)}",
+            f"In `livetools/protocol/input/resend.py`: {first(resend.__doc__)}",
             picture("outbox"),
             table(["", *(state.name for state in states)], marks),
-            members(outbox, outbox.Evidence),
+            members(resend, resend.Evidence),
             "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "
             "media is stale, and activity marks are invalid without their audio.",
             table(["Kind", "Fate"], fates),
-            members(outbox, outbox.Fate),
+            members(resend, resend.Fate),
         ]
     )
 

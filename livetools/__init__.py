@@ -103,20 +103,20 @@ from .events import (
     VoiceActivity,
 )
 from .protocol.connection.reconnect_policy import ReconnectPolicy
-from .setup.profiles import ModelProfile
+from .setup.model_profiles import ModelProfile
 from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
     from .attach.attach import attach
     from .attach.declare import declare
-    from .session.ask import Reply
+    from .session.ask_and_reply import Reply
     from .session.connect import connect
     from .session.session import Session
     from .transport.websocket import WebSocket
 
 # What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
 _LATER = {
-    "Reply": ".session.ask",
+    "Reply": ".session.ask_and_reply",
     "Session": ".session.session",
     "WebSocket": ".transport.websocket",
     "attach": ".attach.attach",

@@ -20,18 +20,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "protocol" / "input"))
 sys.path.insert(0, str(Path(__file__).parent / "protocol" / "turns"))
 
-import test_outbox
-import test_queue as test_turns
+import test_expected_turns as test_turns
+import test_resend
 from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol.calls import ledger
+from livetools.protocol.calls import call_states
 from livetools.protocol.connection import connection
-from livetools.protocol.connection import table as link
-from livetools.protocol.input import outbox
-from livetools.protocol.turns import table as turns
-from livetools.setup.plan_types import CallPolicy
+from livetools.protocol.connection import connection_states as link
+from livetools.protocol.input import resend
+from livetools.protocol.turns import turn_states as turns
+from livetools.setup.plan_fields import CallPolicy
 
 DEBTS = [
     plan(CallPolicy("tool", timeout=60, undo=True)),
@@ -92,15 +92,15 @@ def prove_turns() -> None:
 
 def prove_outbox() -> None:
     """Search the orders of what is written, read and answered before a line breaks; and what one entry makes of it."""
-    for case in test_outbox.WORDS:
-        test_outbox.test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(*case)
-    for loss in test_outbox.LOSSES:
-        test_outbox.test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(*loss)
-    test_outbox.test_what_no_socket_has_been_handed_was_read_by_nobody()
+    for case in test_resend.WORDS:
+        test_resend.test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(*case)
+    for loss in test_resend.LOSSES:
+        test_resend.test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(*loss)
+    test_resend.test_what_no_socket_has_been_handed_was_read_by_nobody()
     for policy in reading.POLICIES.values():
         search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
-    for kind, fate in test_outbox.FOLLOWED.items():
-        test_outbox.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
+    for kind, fate in test_resend.FOLLOWED.items():
+        test_resend.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
     for beginning in world.BEGINNINGS:
         for one in DEBTS:
             world.explore(one, 2, beginning)
@@ -108,19 +108,19 @@ def prove_outbox() -> None:
 
 def changed_outbox() -> Iterator[tuple[str, str, Any]]:
     """What is changed, in which table of the outbox, and to what."""
-    for state, on in product(outbox.EntryState, outbox.Evidence):
-        if state is not outbox.EntryState.READ:  # it stays read
-            yield f"{state.name} {on.name} the other way round", "READ_BY", outbox.READ_BY ^ {(state, on)}
-    for kind, fate in outbox.FATES.items():
-        rest = {other: was for other, was in outbox.FATES.items() if other != kind}
+    for state, on in product(resend.EntryState, resend.Evidence):
+        if state is not resend.EntryState.READ:  # it stays read
+            yield f"{state.name} {on.name} the other way round", "READ_BY", resend.READ_BY ^ {(state, on)}
+    for kind, fate in resend.FATES.items():
+        rest = {other: was for other, was in resend.FATES.items() if other != kind}
         yield f"{kind}: no {fate.name}", "FATES", rest
 
 
 def mutate_outbox() -> Iterator[tuple[str, str | None]]:
     """Each mutant of the outbox, and its failure."""
     for name, table, entries in changed_outbox():
-        original = getattr(outbox, table)
-        setattr(outbox, table, entries)
+        original = getattr(resend, table)
+        setattr(resend, table, entries)
         try:
             prove_outbox()
         except Exception as failure:
@@ -128,11 +128,11 @@ def mutate_outbox() -> Iterator[tuple[str, str | None]]:
         else:
             yield name, None
         finally:
-            setattr(outbox, table, original)
+            setattr(resend, table, original)
 
 
 TABLES: list[tuple[Any, Callable[[], None]]] = [
-    (ledger.TABLE, prove_ledger),
+    (call_states.TABLE, prove_ledger),
     (turns.TABLE, prove_turns),
     (link.TABLE, prove_link),
 ]

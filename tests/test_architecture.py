@@ -49,7 +49,7 @@ MODULES_OF_THE_PURE = [
     path
     for path in MODULES
     if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
-    or path == PACKAGE / "attach/machine.py"
+    or path == PACKAGE / "attach/attached_machine.py"
 ]
 CONSTANT = re.compile("[A-Z][A-Z0-9_]+")
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
@@ -158,7 +158,7 @@ def test_what_is_pure_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
 
 
 def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
-    shared = {"livetools.protocol.messages.frames", "livetools.protocol.messages.outgoing"}
+    shared = {"livetools.protocol.messages.incoming", "livetools.protocol.messages.outgoing"}
     assert not [name_of(p) for p in MODULES if "testing" in p.parts and imports(p) & shared]
 
 
@@ -329,12 +329,12 @@ def option_names(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
 
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
-    assert [name_of(p) for p in makers] == ["livetools/session/running/host.py"]
+    assert [name_of(p) for p in makers] == ["livetools/session/running/task_host.py"]
 
 
 def test_the_client_asks_a_profile_in_one_file() -> None:
     """The fake server is another matter: a profile is what it plays."""
-    client = [path for path in MODULES if "testing" not in path.parts and path.name != "profiles.py"]
+    client = [path for path in MODULES if "testing" not in path.parts and path.name != "model_profiles.py"]
     askers = {
         name_of(path)
         for path in client

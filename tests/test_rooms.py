@@ -12,7 +12,7 @@ FILLED_IN = {
 #: What a machine hands out: values, and not rooms of it.
 VALUES = frozenset({"Plan", "Item", "Exchange", "Said", "Receipt", "Frame", "Loss", "Record"})
 #: A machine of its own, and not the shell.
-MACHINE = "attach/machine.py"
+MACHINE = "attach/attached_machine.py"
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +90,18 @@ class SessionDriver(Driver[Machine]):
     ],
 )
 def test_a_write_of_another_room_is_found(line: str) -> None:
-    code = Code({"protocol/turns/queue.py": TURNS, "protocol/machine.py": MACHINE_OF_TURNS.format(line)})
+    code = Code(
+        {
+            "protocol/turns/expected_turns.py": TURNS,
+            "protocol/session_machine.py": MACHINE_OF_TURNS.format(line),
+        }
+    )
     assert len([*foreign_writes(code)]) == 1
 
 
 def test_a_write_of_its_own_room_is_none() -> None:
     other = MACHINE_OF_TURNS.format("self.turns.most += 1; self.turns.queue.clear()")
-    code = Code({"protocol/turns/queue.py": TURNS, "protocol/turns/other.py": other})
+    code = Code({"protocol/turns/expected_turns.py": TURNS, "protocol/turns/other.py": other})
     assert [*foreign_writes(code)] == []
 
 
@@ -104,6 +109,9 @@ def test_a_write_of_its_own_room_is_none() -> None:
     "line", ["print(self.machine.turns.most)", "turns = self.machine.turns; print(turns.most)"]
 )
 def test_a_look_into_a_room_of_the_machine_is_found(line: str) -> None:
-    sources = {"protocol/turns/queue.py": TURNS, "protocol/machine.py": MACHINE_OF_TURNS.format("pass")}
+    sources = {
+        "protocol/turns/expected_turns.py": TURNS,
+        "protocol/session_machine.py": MACHINE_OF_TURNS.format("pass"),
+    }
     code = Code({**sources, "session/driver.py": SHELL.format(line)})
     assert len([*reaches(code, frozenset({"Turns"}), ("session/",))]) == 1

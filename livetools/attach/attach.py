@@ -22,16 +22,17 @@ from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.assembly import specs_of
-from livetools.session.handlers.handlers import Handlers
+from livetools.session.handlers.run_tool import Handlers
 from livetools.session.handlers.tasks import Tasks
-from livetools.session.misnamed import unexpected
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.host import Host, Starter
+from livetools.session.running.task_host import Host, Starter
+from livetools.session.startup import specs_of
+from livetools.session.unknown_options import unexpected
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.plan_types import (
+from livetools.setup.plan_fields import (
     MAX_CONCURRENCY,
     REPLY_FORMAT,
     RESPONSE_KEY,
@@ -39,14 +40,13 @@ from livetools.setup.plan_types import (
     Plan,
     ReplyFormat,
 )
-from livetools.setup.profiles import ModelProfile
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Latch, on_trio
 
+from .attached_machine import AttachedMachine
 from .first_step import FirstStep
-from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from livetools.errors import ConfigError
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import declaration, make_plan
-from livetools.setup.profiles import ModelProfile
 from livetools.tools import LiveConnectConfigOrDict, ToolLike, as_tools
 
 Config = TypeVar("Config", bound=LiveConnectConfigOrDict)

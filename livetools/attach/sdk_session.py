@@ -14,9 +14,9 @@ import anyio
 from msgspec import json
 
 from livetools.log import get_logger
-from livetools.protocol.messages.frames import FunctionCall
-from livetools.session.running.host import Starter
-from livetools.setup.configuration import plain
+from livetools.protocol.messages.incoming import FunctionCall
+from livetools.session.running.task_host import Starter
+from livetools.setup.config_fields import plain
 from livetools.transport.contract import Gone
 from livetools.transport.loop.wake import make_wake
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 from .pcm import INPUT_RATE, SAMPLE, seconds_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from livetools.errors import ConfigError
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 Device: TypeAlias = int | str | None  # its number or a part of its name; None: the system's default
 Kind: TypeAlias = Literal["input", "output"]

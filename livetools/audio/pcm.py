@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError
-from livetools.protocol.input.pcm import SAMPLE as SAMPLE
-from livetools.protocol.input.pcm import Samples
-from livetools.setup.extras import install
+from livetools.protocol.input.audio_format import SAMPLE as SAMPLE
+from livetools.protocol.input.audio_format import Samples
+from livetools.setup.install_hints import install
 
 from .whole_ratio import WholeRatio
 

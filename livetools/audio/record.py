@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from livetools.events import AudioChunk, Event, Interrupted
 from livetools.log import get_logger
-from livetools.session.listening.tap import listen
+from livetools.session.listening.frame_tap import listen
 from livetools.session.running.clock import Clock, SystemClock
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of

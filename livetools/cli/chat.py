@@ -22,7 +22,7 @@ from rich.console import Console
 
 from livetools.errors import LiveToolsError, ToolError
 from livetools.events import ApprovalRequested, Call, Event, ToolStarted
-from livetools.session.listening.tap import listen, tap
+from livetools.session.listening.frame_tap import listen, tap
 from livetools.session.session import Session
 
 from . import reload

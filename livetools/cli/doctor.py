@@ -22,7 +22,7 @@ from livetools.errors import (
     SessionClosed,
 )
 from livetools.session.connect import connect
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.transport.endpoint import Endpoint, resolve
 
 from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, checked_seconds, thinking_config

@@ -20,7 +20,7 @@ def main() -> None:
 
 def _run() -> None:
     if importlib.util.find_spec("typer") is None or importlib.util.find_spec("rich") is None:
-        from livetools.setup.extras import install
+        from livetools.setup.install_hints import install
 
         sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app

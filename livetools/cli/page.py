@@ -29,7 +29,7 @@ from livetools import web
 from livetools.errors import ConfigError
 from livetools.integrations.starlette import relay, session_key
 from livetools.session.handle_store import HandleStore
-from livetools.session.listening.tap import tap
+from livetools.session.listening.frame_tap import tap
 from livetools.session.session import Session
 from livetools.testing.wire import without_media
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from livetools.errors import LiveToolsError
 from livetools.session.session import Session
-from livetools.setup.profiles import VOICES, families
+from livetools.setup.model_profiles import VOICES, families
 
 from .agent import Choices, Opener
 from .frame_history import FrameHistory

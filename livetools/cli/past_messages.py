@@ -30,8 +30,8 @@ from livetools.events import (
     VoiceActivity,
 )
 from livetools.integrations.relay.messages import encode_event
-from livetools.protocol.messages.content import events
-from livetools.protocol.messages.frames import FunctionCall, parse
+from livetools.protocol.messages.incoming import FunctionCall, parse
+from livetools.protocol.messages.to_events import events
 from livetools.testing.wire import Frame, Message
 
 #: A result that a session sends as text, because its call can no longer be answered.

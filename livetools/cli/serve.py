@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from livetools.setup.profiles import families, find
+from livetools.setup.model_profiles import families, find
 from livetools.testing.pretend import Pretend
 
 from .options import PORT

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from livetools.errors import ConfigError
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 from .judge import NoOpinion, pretending
 from .matching import differences

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from livetools.errors import ConfigError
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 
 @dataclass(frozen=True, slots=True)

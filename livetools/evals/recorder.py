@@ -21,7 +21,7 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.transcript.words import Words
+from livetools.protocol.transcript.spoken_text import Words
 from livetools.tools import Hooks
 from livetools.tools.arguments import InvalidArguments
 

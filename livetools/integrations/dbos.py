@@ -53,7 +53,7 @@ from weakref import WeakKeyDictionary
 import anyio.to_thread
 
 from livetools.log import get_logger
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 try:
     import sqlalchemy as sa
@@ -65,10 +65,10 @@ except ImportError as error:
 
 from livetools.errors import ConfigError, ConnectFailed, LocalProtocolError, ToolDefinitionError, ToolError
 from livetools.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished
-from livetools.session.framelog import detail
+from livetools.session.frame_log import detail
 from livetools.session.handle_store import HandleStore
 from livetools.session.handlers.threads import DaemonThreads
-from livetools.session.listening.tap import listen
+from livetools.session.listening.frame_tap import listen
 from livetools.session.session import Session
 from livetools.setup.secrecy import place
 from livetools.tools import Tool, ToolContext

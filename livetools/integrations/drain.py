@@ -24,7 +24,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.log import get_logger
-from livetools.session.running.host import Host
+from livetools.session.running.task_host import Host
 
 from .relay.race import race
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from livetools.errors import ConfigError, ToolError
-from livetools.setup.profiles import MEDIA_TYPES
+from livetools.setup.model_profiles import MEDIA_TYPES
 from livetools.tools import Tool, ToolContext, ToolResult, Toolset
 
 LONGEST = 64  # characters in the name of a function; MCP takes 128

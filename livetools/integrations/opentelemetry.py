@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 from livetools.events import Call
 from livetools.session.session import Session
 from livetools.setup import price
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 from livetools.tools import Hooks, SessionLike
 
 try:

@@ -16,7 +16,7 @@ from functools import partial
 
 import anyio.to_thread
 
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 try:
     import redis

@@ -52,7 +52,7 @@ from typing import TypeAlias
 import anyio
 
 from livetools.log import get_logger
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 try:
     from starlette.datastructures import MutableHeaders

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 
 from .experiments import NOT_PROBED
 from .talk import Answer, Undecided

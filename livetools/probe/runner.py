@@ -20,8 +20,8 @@ from livetools.errors import (
 )
 from livetools.protocol.connection.close_codes import classify, error, scrub
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.setup.configuration import wire_model
-from livetools.setup.profiles import ModelProfile, find
+from livetools.setup.config_fields import wire_model
+from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.secrecy import Sealed
 from livetools.transport.contract import Dialer, Gone, Transport
 from livetools.transport.endpoint import Endpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 
 from .outcome import Json, Outcome
 from .steps import (

@@ -1,5 +1,5 @@
 """The parser of server messages under its short name; ``messages.frames`` has it."""
 
-from .messages.frames import parse
+from .messages.incoming import parse
 
 __all__ = ["parse"]

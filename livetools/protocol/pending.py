@@ -8,12 +8,12 @@ lost one, one in the background) outlives a move.
 from __future__ import annotations
 
 from livetools.events import SETTLED, Event, TurnComplete
+from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import OPEN, CallState
 from livetools.protocol.connection.connection import Snapshot
-from livetools.protocol.input.outbox import FATES, Outbox
-from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.turns.queue import Turns
+from livetools.protocol.input.input_queue import InputQueue
+from livetools.protocol.input.resend import FATES, Outbox
+from livetools.protocol.turns.expected_turns import Turns
 
 from .send import Dispatch
 

@@ -24,21 +24,21 @@ from livetools.events import (
     VideoChunk,
     VoiceActivity,
 )
+from livetools.protocol.calls.call_states import Asked
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import Asked
 from livetools.protocol.connection.connection import Connection
-from livetools.protocol.input.outbox import Entry, Outbox
-from livetools.protocol.input.pcm import SAMPLE, Samples
-from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, parse
+from livetools.protocol.input.audio_format import SAMPLE, Samples
+from livetools.protocol.input.input_queue import InputQueue
+from livetools.protocol.input.resend import Entry, Outbox
+from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
-from livetools.protocol.turns.queue import Turns
-from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.time_limits import TimeLimits
+from livetools.protocol.turns.expected_turns import Turns
+from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
+from livetools.protocol.turns.quiet_moment import Quiet
 
-from .messages import content
+from .messages import to_events
 
 #: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
 SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
@@ -133,7 +133,7 @@ class Reception:
         return True
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
-        events = content.events(message)
+        events = to_events.events(message)
         read = self._read(set(map(type, events)), bool(message.calls))
         marks = len(events)
         # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends

@@ -12,16 +12,16 @@ from typing import Any
 
 from livetools.events import Call
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
+from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
-from livetools.protocol.connection.table import USABLE
-from livetools.protocol.input.outbox import Entry, Frame, Outbox, Receipt, Write
-from livetools.protocol.input.queue import InputQueue, Item
+from livetools.protocol.connection.connection_states import USABLE
+from livetools.protocol.input.input_queue import InputQueue, Item
+from livetools.protocol.input.resend import Entry, Frame, Outbox, Receipt, Write
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
-from livetools.protocol.turns.queue import Turns
-from livetools.protocol.turns.quiet import Quiet
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.protocol.turns.expected_turns import Turns
+from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 from .messages import outgoing
 

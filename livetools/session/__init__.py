@@ -1,13 +1,12 @@
-"""Sessions: ``connect`` and the verbs of an open session. Here, and in the folders below, code awaits.
+"""Sessions as users see them: ``connect``, agents, the methods of an open session, stores for handles, logs of frames.
 
-``connect`` checks its arguments and makes a ``Session``; ``assembly`` puts its parts together when it is entered.
-``session``, ``ask``, ``input`` and ``facts`` are what a user calls. ``running`` runs the machine of
-``livetools.protocol``; ``handlers`` runs the tools; ``listening`` tells hooks and observers.
+``connect`` checks its arguments and makes a ``Session``; ``startup`` puts its parts together when it is entered.
+``running`` runs the machine of ``livetools.protocol``, ``handlers`` runs the tools, ``listening`` tells hooks and
+observers. Here, and in the folders below, code awaits. ``memory`` is a transport for tests. This package exports what
+can be replaced (stores, transports, dialers, clocks); names are loaded on first use.
 
-In: a model, tools and options; then text, audio and video. Out: events, and replies to ``ask``.
-
-This package exports the replaceable parts of a session (stores for handles, transports, dialers, clocks) and what it
-hands out. Names are loaded on first use.
+In: a model, tools and options; then text, audio and video.
+Out: events, and replies to ``ask``.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.setup import configuration
+from livetools.setup import config_fields
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.plan_types import (
+from livetools.setup.plan_fields import (
     INPUT_GATE,
     LOST_RESULTS,
     MAX_CONCURRENCY,
@@ -25,7 +26,6 @@ from livetools.setup.plan_types import (
     ReplyBatching,
     ReplyFormat,
 )
-from livetools.setup.profiles import ModelProfile
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
@@ -42,10 +42,10 @@ from livetools.transport.credentials import KeySource
 from livetools.transport.endpoint import resolve
 from livetools.transport.websocket import WebSocket
 
-from .assembly import Assembly, specs_of
 from .handle_store import HandleStore
-from .misnamed import unexpected
 from .session import Session
+from .startup import Assembly, specs_of
+from .unknown_options import unexpected
 
 
 def connect(
@@ -155,7 +155,7 @@ def connect(
         if misnamed:
             raise unexpected(connect, misnamed)
         _check(locals())
-        fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
+        fields = Secrets(all=config_fields.with_speech(config_fields.read(secrets.config), voice, language))
         made = _joined(tools, fields, handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
@@ -163,8 +163,8 @@ def connect(
         endpoint = resolve(
             api_key=secrets.api_key, client=secrets.client, vertexai=vertexai, project=project,
             location=location, credentials=secrets.credentials, base_url=secrets.base_url,
-            api_version=api_version, http_options=configuration.http_options(fields.all),
-            v1alpha=configuration.wants_v1alpha(fields.all),
+            api_version=api_version, http_options=config_fields.http_options(fields.all),
+            v1alpha=config_fields.wants_v1alpha(fields.all),
             allow_insecure=getattr(dialer, "allow_insecure", False),
         )  # fmt: skip
         plan = make_plan(
@@ -228,7 +228,7 @@ def _check(given: Mapping[str, Any]) -> None:
 
 def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
-    configured, others = split_config_tools(configuration.several(fields.all.get("tools")))
+    configured, others = split_config_tools(config_fields.several(fields.all.get("tools")))
     if fields.all.get("tools") is not None:
         fields.all = {**fields.all, "tools": others}
     if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):

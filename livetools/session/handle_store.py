@@ -18,7 +18,7 @@ from livetools.log import get_logger
 from livetools.setup.secrecy import place
 from livetools.transport.loop.wake import make_wake
 
-from .framelog import detail
+from .frame_log import detail
 
 log = get_logger("livetools.session")
 
@@ -68,7 +68,7 @@ class ConversationStore(HandleStore, Protocol):
         ...
 
     def follow(self, session: object) -> None:
-        """This session is about to open: :func:`livetools.session.listening.tap.listen` reports its events."""
+        """This session is about to open: :func:`livetools.session.listening.frame_tap.listen` reports its events."""
         ...
 
 

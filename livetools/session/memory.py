@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.contract import Gone, Transport
 
 T = TypeVar("T")

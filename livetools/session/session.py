@@ -11,10 +11,10 @@ from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
 
-from .ask import Asking, Reply, Stream
-from .facts import checked_text, checked_timeout
-from .input import SessionInput
+from .ask_and_reply import Asking, Reply, Stream
+from .properties import checked_text, checked_timeout
 from .running import leaving
+from .send_methods import SessionInput
 
 
 class Session(SessionInput):

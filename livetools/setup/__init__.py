@@ -1,12 +1,10 @@
-"""From what a user passes to what is sent first: checks, defaults and the setup message. Pure.
+"""From the arguments of ``connect`` to the setup message: config, defaults, models and voices, declarations, prices.
 
-``plan`` joins a model's profile with the options of ``connect`` and the declarations of its tools. Everything that the
-service would refuse is refused here, before a connection is dialled.
+``plan`` joins the profile of a model with the options of ``connect`` and the declarations of its tools. What the
+service would refuse is refused here, before a connection is dialled. ``model_profiles`` has the facts about each model
+family, with their dates; only ``plan`` reads them. ``sdk`` has what google-genai's types and converters say.
 
 In: a model name, a config (google-genai's, or its dict), options, function declarations.
 Out: a ``Plan``: the setup message, a ``CallPolicy`` for each tool, and every decision that depends on the model.
 Raises: ``ConfigError``, which says what to write instead.
-
-``profiles`` holds the facts about each model family, with their dates; only ``plan`` reads them.
-``sdk`` holds what google-genai's types and converters say.
 """

@@ -14,13 +14,13 @@ from typing import Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
-from . import configuration, declarations
-from .configuration import Json, wire_model
-from .declarations import declaration
-from .plan_types import APPROVAL_TIMEOUT, INPUT_GATE, CallPolicy, Plan, PlanOptions, ToolSpec
-from .profiles import ModelProfile, find
-from .sdk.spelling import snake
-from .sdk.values import for_api
+from . import config_fields, function_declarations
+from .config_fields import Json, wire_model
+from .function_declarations import declaration
+from .model_profiles import ModelProfile, find
+from .plan_fields import APPROVAL_TIMEOUT, INPUT_GATE, CallPolicy, Plan, PlanOptions, ToolSpec
+from .sdk.camel_case import snake
+from .sdk.config_values import for_api
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
@@ -49,11 +49,11 @@ def make_plan(
     are in seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what
     the service would close the connection for on this model.
     """
-    fields = configuration.read(config)
+    fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
-    setup = configuration.setup(fields, instructions, vertexai=vertexai)
-    turns = configuration.history(history)
-    builtin, declared = declarations.split(fields.get("tools"))
+    setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    turns = config_fields.history(history)
+    builtin, declared = function_declarations.split(fields.get("tools"))
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
     asked = Plan(
@@ -83,7 +83,7 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
     What the service runs itself (search, code execution) stays. Raises as :func:`make_plan` does.
     """
     if instructions is not None:
-        content = configuration.content(instructions, "instructions")
+        content = config_fields.content(instructions, "instructions")
         plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan
@@ -112,7 +112,7 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
         plan = replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
     generation = setup.setdefault("generationConfig", {})
-    added = configuration.speech(changes.get("voice"), changes.get("language"))
+    added = config_fields.speech(changes.get("voice"), changes.get("language"))
     if speech := {**generation.get("speechConfig", {}), **added}:
         generation["speechConfig"] = speech
     told: list[str] = []
@@ -306,7 +306,7 @@ def _with_tools(
 ) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
-    declarations.check(specs)
+    function_declarations.check(specs)
     if specs and not profile.functions:
         raise ConfigError(f"{profile.family} calls no functions; leave tools out")
     # Answers as content are content in the middle of a session.
@@ -318,7 +318,7 @@ def _with_tools(
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
     policies = {policy.name: policy for policy in (_policy(spec, plan, told) for spec in specs)}
     if specs:
-        declared = [declaration(spec, policies[declarations.name(spec)]) for spec in specs]
+        declared = [declaration(spec, policies[function_declarations.name(spec)]) for spec in specs]
         entries.append({"functionDeclarations": declared})
     # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
@@ -349,7 +349,7 @@ def _builtin(
 
 
 def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
-    name, options, profile = declarations.name(spec), spec.options, plan.profile
+    name, options, profile = function_declarations.name(spec), spec.options, plan.profile
     behavior, background = _behavior(spec, plan, told)
     awaited = behavior == "BLOCKING"
     # While the model waits for a call it reads one response, the final one.
@@ -401,7 +401,7 @@ def _behavior(
     spec: ToolSpec, plan: Plan, told: list[str]
 ) -> tuple[Literal["BLOCKING", "NON_BLOCKING"], bool]:
     """The declared behavior, and whether the call is answered at once and its result sent later."""
-    name, profile, wanted = declarations.name(spec), plan.profile, _wanted(spec)
+    name, profile, wanted = function_declarations.name(spec), plan.profile, _wanted(spec)
     if wanted is None:
         # A generator is meant to report bit by bit, which a model reads of calls that it does not wait for.
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import anyio
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 
 from .wire import Message, readable
 

@@ -32,7 +32,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 from .pretend import Pretend, asking, fill, spoken
 from .turn import Turn, TurnCancelled

@@ -31,7 +31,7 @@ from livetools.errors import ConfigError
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.did_you_mean import explains_keywords
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 
 from .calls import FakeCall
 from .conversation import Script

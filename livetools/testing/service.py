@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from livetools.session.running.clock import Clock
-from livetools.setup.profiles import ModelProfile, find
+from livetools.setup.model_profiles import ModelProfile, find
 
 from .faults import Faults
 from .live.limits import Limits

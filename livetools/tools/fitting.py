@@ -56,16 +56,11 @@ def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
 def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return _annotated(
-            fit(inner[0], seen), [Field(description=m) if isinstance(m, str) else m for m in inner[1:]]
-        )
+        return _annotated(fit(inner[0], seen), [_described(m) for m in inner[1:]])
     if origin in (Union, types.UnionType):
         return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
     if origin is Literal:
-        members: dict[Any, Any] = {
-            as_key(m): m for m in inner if type(m) in (int, bool) and as_key(m) not in inner
-        }
-        members |= {w: m for m in inner if isinstance(m, enum.Enum) for w in (m.name, m.value)}
+        members = _literals(inner)
         return (
             Annotated[annotation, BeforeValidator(functools.partial(_member, members))]
             if members
@@ -83,10 +78,23 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     return listed[fitted] if fitted else listed
 
 
+def _literals(choices: tuple[Any, ...]) -> dict[Any, Any]:
+    """What a model may send for the choices of a ``Literal`` that are not texts, beside themselves."""
+    texts = [one for one in choices if type(one) is str]
+    named = [one for one in choices if isinstance(one, enum.Enum)]
+    members: dict[Any, Any] = {as_key(one): one for one in choices if type(one) in (int, bool)}
+    members |= {as_key(one.value): one for one in named if _is_number(one.value)}
+    members |= {one.decode(): one for one in choices if isinstance(one, bytes) and one.isascii()}
+    members = {key: one for key, one in members.items() if key not in texts}
+    return members | {
+        w: one for one in named for w in (one.name, one.value) if isinstance(w, typing.Hashable)
+    }
+
+
 def _fit_key(annotation: Any, fitted: Any) -> Any:
     """The annotation of a mapping's keys. In JSON every key is a text, those of enums and literals of numbers too."""
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        members = {as_key(m.value): m for m in annotation if isinstance(m.value, int | float)}
+        members = {as_key(m.value): m for m in annotation if _is_number(m.value)}
     elif typing.get_origin(annotation) is Literal:
         members = {as_key(m): m for m in typing.get_args(annotation) if type(m) in (int, bool)}
     else:
@@ -128,9 +136,24 @@ def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], 
     try:
         return validate(value)
     except ValidationError:
-        if isinstance(value, str) and value in kind.__members__:
-            return kind[value]
+        if isinstance(value, str):
+            if value in kind.__members__:
+                return kind[value]
+            # A number in a text, which a model sends now and then: a parameter that is a number takes it, too.
+            for member in kind:
+                if _is_number(member.value) and as_key(member.value) == value:
+                    return member
         raise
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _described(metadata: Any) -> Any:
+    """A text in ``Annotated``, or a ``Doc(...)`` of one, is the description."""
+    text = getattr(metadata, "documentation", metadata)  # typing_extensions.Doc, annotated_doc.Doc
+    return Field(description=text) if isinstance(text, str) else metadata
 
 
 def _member(members: Mapping[Any, object], value: object) -> object:

@@ -205,7 +205,9 @@ def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -
 
 
 def _is_a(kind: str, value: object) -> bool:
-    """Whether a default or an example has the type of its schema."""
+    """Whether a default or an example has the type of its schema, and JSON has it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
     return (
         kind in ("ARRAY", "OBJECT")
         or type_of(value) == kind

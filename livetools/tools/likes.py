@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from livetools.setup.plan_types import ToolSpec
+from livetools.setup.plan_fields import ToolSpec
 
 
 class SpecifiedTool(Protocol):

@@ -25,6 +25,7 @@ from pydantic_core import (
 )
 
 from .strictness import CoreSchema, opened
+from .type_schemas import as_key
 
 Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into it
 
@@ -208,12 +209,17 @@ def _member(expected: Iterable[object], value: object) -> Read:
         return value, 0
     members = [one for one in choices if isinstance(one, enum.Enum)]
     by_value = [m for m in members if _same(m.value, value) or _same(_as_json(m.value), value)]
-    found = by_value or [m for m in members if m.name == value]
+    found = by_value or [m for m in members if m.name == value or _same(_as_text(m.value), value)]
     return (found[0], 1) if found else (value, 0)
 
 
 def _same(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
+
+
+def _as_text(value: object) -> object:
+    """A number as a model sends it in a text now and then."""
+    return as_key(value) if isinstance(value, int | float) else value
 
 
 def _as_json(value: object) -> object:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from livetools.errors import ToolError
 from livetools.protocol.calls.actions import Outcome
-from livetools.setup.plan_types import RESPONSE_KEY
+from livetools.protocol.messages.outgoing import EncodedJSON
+from livetools.protocol.messages.outgoing import encode as to_json
+from livetools.setup.plan_fields import RESPONSE_KEY
 
 from .media import is_function_response, parts
 from .options import scheduling_of
@@ -45,15 +47,15 @@ def outcome(value: object, key: str = RESPONSE_KEY, max_bytes: int | None = None
         done.parts = (*value.parts, *done.parts)  # type: ignore[arg-type]  # as above
     else:
         done = _outcome(value, key)
-    if max_bytes is not None:
-        done.response = shrink(dict(done.response), max_bytes)
+    if max_bytes is not None and (done.encoded is None or len(done.encoded) > max_bytes):
+        done.response, done.encoded = shrink(dict(done.response), max_bytes), None
     return done
 
 
 def _outcome(value: object, key: str) -> Outcome:
     stands = is_function_response(value)
     try:
-        said, found = clean(value)
+        said, found, encoded = clean(value)
     except Unsayable as error:
         told = ToolError(f"the tool has returned {error}")
         return Outcome(failure(str(told)), told, result=value)
@@ -63,8 +65,10 @@ def _outcome(value: object, key: str) -> Outcome:
         return Outcome(failure(words(told)), told, result=value)
     if isinstance(value, BaseException):
         return Outcome({"error": said}, result=value)
-    response = said if type(said) is dict and (stands or not KEYS.isdisjoint(said)) else {key: said}
-    done = Outcome(response, parts=tuple(found), result=value)
+    is_response = type(said) is dict and (stands or not KEYS.isdisjoint(said))
+    done = Outcome(said if is_response else {key: said}, parts=tuple(found), result=value)
+    if encoded is not None:
+        done.encoded = encoded if is_response else to_json({key: EncodedJSON(encoded)})
     if stands:  # but for the id and the name, which are the call's
         done.scheduling = scheduling_of(value.scheduling)  # type: ignore[attr-defined]  # by its class
         done.will_continue = value.will_continue  # type: ignore[attr-defined]  # by its class

@@ -15,9 +15,9 @@ from typing_extensions import Unpack
 from livetools.errors import ToolDefinitionError
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.setup.configuration import plain
-from livetools.setup.declarations import NAME
-from livetools.setup.plan_types import ToolSpec
+from livetools.setup.config_fields import plain
+from livetools.setup.function_declarations import NAME
+from livetools.setup.plan_fields import ToolSpec
 
 from . import docstrings, results, schema
 from .annotations import is_method, place_of

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
+import decimal
+import enum
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 NAMES: Mapping[str, Mapping[str, Any]] = {
     "integer": {"pattern": "^-?[0-9]+$", "description": "a whole number"},
@@ -20,6 +26,55 @@ NAMES: Mapping[str, Mapping[str, Any]] = {
 def as_key(value: object) -> str:
     """A value as the key of a JSON object."""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def as_told(member: enum.Enum) -> Any:
+    """The choice that is declared for a member: its value, or its name where its enum has values that JSON has not."""
+    simple = all(isinstance(one.value, str | int | float | None) for one in type(member))
+    return member.value if simple else member.name
+
+
+def as_default(value: object, base64_bytes: bool = False) -> Any:
+    """A default as JSON, told as its type is declared: a ``Decimal`` as a number, a member as its choice, a set in
+    order. Raises ``PydanticSerializationError``, ``TypeError`` or ``ValueError`` for what has no JSON form.
+
+    ``base64_bytes``: bytes are declared as base64, as those of a parameter are, but not those of a user's class.
+    """
+    if isinstance(value, enum.Enum):
+        return as_default(as_told(value))
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float | decimal.Decimal):
+        if not math.isfinite(value):
+            raise ValueError("JSON has no such number")
+        return float(value)
+    if isinstance(value, bytes) and base64_bytes:
+        return base64.b64encode(value).decode()
+    return _as_default_of(value, base64_bytes)
+
+
+def _as_default_of(value: object, base64_bytes: bool) -> Any:
+    """The default of a parameter that holds others."""
+    if isinstance(value, BaseModel):
+        return as_default(value.model_dump(by_alias=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: as_default(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {as_key(as_default(k)): as_default(v, base64_bytes) for k, v in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple, declared by its fields
+        return {name: as_default(getattr(value, name)) for name in value._fields}
+    if isinstance(value, list | tuple | set | frozenset):
+        made = [as_default(one, base64_bytes) for one in value]
+        if isinstance(value, set | frozenset):  # else the declaration would differ from process to process
+            made.sort(key=_in_order)
+        return made
+    return to_jsonable_python(value, inf_nan_mode="null")
+
+
+def _in_order(one: object) -> tuple[str, Any]:
+    return type(one).__name__, one if isinstance(one, str | int | float) else json.dumps(one)
 
 
 class ToolSchema(GenerateJsonSchema):
@@ -39,12 +94,25 @@ class ToolSchema(GenerateJsonSchema):
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
         """An enum by its values; one of objects (tuples, classes) by its names, which are taken as well."""
-        if any(not isinstance(member.value, str | int | float | None) for member in schema["members"]):
-            return {"type": "string", "enum": [member.name for member in schema["members"]]}
+        names = [member.name for member in schema["members"]]
+        if names == [as_told(member) for member in schema["members"]]:
+            return {"type": "string", "enum": names}
         made = super().enum_schema(schema)
         if not all(isinstance(member.value, str) for member in schema["members"]):
-            made["x-enum-varnames"] = [member.name for member in schema["members"]]
+            made["x-enum-varnames"] = names
         return made
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """The members of an enum of objects by their names, as that enum has them."""
+        told = [as_told(one) if isinstance(one, enum.Enum) else one for one in schema["expected"]]
+        return super().literal_schema({**schema, "expected": told})
+
+    def encode_default(self, dft: Any) -> Any:
+        """A default inside a user's class; pydantic leaves out what cannot be told."""
+        try:
+            return as_default(dft)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise PydanticSerializationError(str(error)) from error
 
     def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:  # pydantic's NamedTupleSchema, from 2.13 on
         """A ``NamedTuple`` by its fields: an object, which pydantic reads as well as the array that it declares."""

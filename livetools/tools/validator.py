@@ -5,11 +5,9 @@ Separate from :mod:`.signature`, so that ``import livetools`` need not import py
 
 from __future__ import annotations
 
-import enum
 import functools
 import inspect
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast, get_args
@@ -17,7 +15,7 @@ from typing import Any, cast, get_args
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import PydanticSerializationError
 
 from livetools.errors import ToolDefinitionError
 
@@ -26,7 +24,7 @@ from .arguments import MANY, explain, unknown
 from .fitting import fit
 from .members import with_members
 from .strictness import is_strict, strict_fields
-from .type_schemas import ToolSchema
+from .type_schemas import ToolSchema, as_default
 
 LONGEST_DEFAULT = (
     500  # characters of JSON; what is longer tells a model little and costs tokens in each setup
@@ -222,14 +220,13 @@ def _without_title(schema: dict[str, Any]) -> None:
 
 def _sayable(default: object) -> Any:
     """A default as the declaration shows it: as JSON, or ``None`` if it has no JSON form or is long."""
-    plain = default.value if isinstance(default, enum.Enum) else default
-    if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
-        return plain
-    if isinstance(plain, float) or not plain or plain is inspect.Parameter.empty:
+    if default is None or default is inspect.Parameter.empty:
         return None
     try:
-        made = to_jsonable_python(plain, inf_nan_mode="null")
-        return made if len(json.dumps(made)) <= LONGEST_DEFAULT else None
+        made = as_default(default, base64_bytes=True)
+        if made in ([], {}):
+            return None
+        return made if isinstance(made, str) or len(json.dumps(made)) <= LONGEST_DEFAULT else None
     except (PydanticSerializationError, TypeError, ValueError, RecursionError):
         return None
 

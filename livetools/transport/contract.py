@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 
 
 class Gone(Exception):

@@ -15,16 +15,16 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection
 from websockets.protocol import OPEN
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop
 
-from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
 from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
-from .line.pongs import Pongs
+from .line.pings import Pongs
 from .line.silence import Silence
+from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 
 _HEAD_ENDS = b"\r\n\r\n"
 

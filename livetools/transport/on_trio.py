@@ -15,13 +15,13 @@ import trio
 from websockets.protocol import OPEN
 from websockets.trio.client import ClientConnection, connect
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 
-from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
-from .dialling import reached
 from .line.framing import PING, TEXT, frame, masks
-from .line.pongs import Pongs
+from .line.pings import Pongs
 from .line.silence import Silence
+from .proxy_and_address import reached
+from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 
 
 class TrioDial(connect):

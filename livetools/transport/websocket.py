@@ -30,8 +30,17 @@ from livetools.setup.secrecy import Sealed, Secrets
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
-from .dialling import STAGGER, can_stagger, connected, is_address, named, proxy_for, reached, read_proxy
 from .endpoint import is_loopback
+from .proxy_and_address import (
+    STAGGER,
+    can_stagger,
+    connected,
+    is_address,
+    named,
+    proxy_for,
+    reached,
+    read_proxy,
+)
 
 DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
 
@@ -105,8 +114,8 @@ class WebSocket:
         """
         from websockets.uri import parse_uri
 
-        from .adapter import Limits
-        from .adapters import adapted, opening
+        from .loop_choice import adapted, opening
+        from .websocket_connection import Limits
         from .websocket_errors import dial_error
 
         options, failure = Secrets(all={}, proxy=None), None

@@ -14,8 +14,8 @@ import pytest
 from support import virtual
 
 from livetools.attach.sdk_session import SDKTransport, calls_of, close_code
-from livetools.protocol.messages.frames import FunctionCall
-from livetools.session.running.host import Starter
+from livetools.protocol.messages.incoming import FunctionCall
+from livetools.session.running.task_host import Starter
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio

@@ -26,7 +26,7 @@ from livetools.cli.agent import Choices
 from livetools.cli.exported import Subject, as_test
 from livetools.cli.frame_history import FrameHistory
 from livetools.session.agents import open_agent
-from livetools.session.listening.tap import tap
+from livetools.session.listening.frame_tap import tap
 from livetools.testing import FakeLiveServer
 from livetools.testing.wire import Frame
 

@@ -16,7 +16,7 @@ from livetools import ApprovalRequested, OutputTranscript, Session, TurnComplete
 from livetools.cli.exported import Subject, as_test
 from livetools.cli.frame_history import FrameHistory
 from livetools.session.agents import open_agent
-from livetools.session.listening.tap import tap
+from livetools.session.listening.frame_tap import tap
 from livetools.testing import FakeLiveServer
 
 AGENT = '''

@@ -9,7 +9,7 @@ from support.virtual import Hurried
 from livetools.cli import probe as command
 from livetools.cli.probe import price
 from livetools.probe import EXPERIMENTS, NOT_PROBED, Probe
-from livetools.setup.profiles import ModelProfile, find
+from livetools.setup.model_profiles import ModelProfile, find
 
 KEY = "AIza-this-key-is-nobodys-business"
 

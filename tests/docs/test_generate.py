@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import livetools
-from livetools.protocol.calls import ledger
+from livetools.protocol.calls import call_states
 from livetools.protocol.connection import close_codes
-from livetools.setup import profiles
+from livetools.setup import model_profiles
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -46,8 +46,8 @@ def test_a_page_that_is_not_up_to_date_is_found(generate, tmp_path, monkeypatch)
 
 def test_every_family_has_a_page_with_its_names_and_evidence(generate):
     pages = generate.generate_models.pages()
-    for name in profiles.families():
-        family = profiles.find(name).family
+    for name in model_profiles.families():
+        family = model_profiles.find(name).family
         page = pages[f"models/{generate.generate_models.slug(family)}.md"]
         assert f"`{name}…`" in page
         assert page.startswith(f"# {family}\n")
@@ -73,7 +73,7 @@ def test_every_error_and_event_has_a_row(generate):
 
 def test_every_move_of_a_table_of_states_is_shown(generate):
     text = generate.generate_tables.state_tables()
-    assert {"ledger"} <= set(generate.generate_tables.machines())
+    assert {"calls"} <= set(generate.generate_tables.machines())
     for module in generate.generate_tables.machines().values():
         for state, move in module.TABLE:
             assert state.name in text
@@ -81,7 +81,7 @@ def test_every_move_of_a_table_of_states_is_shown(generate):
     [lose] = [
         line
         for line in text.splitlines()
-        if line.startswith(f"| **{ledger.Move.LOSE.name}**") and "DETACHED" in line
+        if line.startswith(f"| **{call_states.Move.LOSE.name}**") and "DETACHED" in line
     ]
     assert "**DETACHED**: lost" in lose
     assert "**DONE**: lost, deliver" in lose
@@ -134,8 +134,8 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
 def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
     pictures = generate.generate_diagrams.state_pictures()
     assert sorted(pictures) == [
+        "states-calls.svg",
         "states-connection.svg",
-        "states-ledger.svg",
         "states-outbox.svg",
         "states-turns.svg",
     ]
@@ -150,10 +150,10 @@ def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
 
 
 def test_a_move_that_changes_is_another_picture(generate, monkeypatch):
-    before = generate.generate_diagrams.state_pictures()["states-ledger.svg"]
-    key = (ledger.CallState.SENT, ledger.Move.HEARD)
-    monkeypatch.setitem(ledger.TABLE, key, (ledger.CallState.VOID, ledger.TABLE[key][1]))
-    assert generate.generate_diagrams.state_pictures()["states-ledger.svg"] != before
+    before = generate.generate_diagrams.state_pictures()["states-calls.svg"]
+    key = (call_states.CallState.SENT, call_states.Move.HEARD)
+    monkeypatch.setitem(call_states.TABLE, key, (call_states.CallState.VOID, call_states.TABLE[key][1]))
+    assert generate.generate_diagrams.state_pictures()["states-calls.svg"] != before
 
 
 def test_the_house_shows_the_imports_and_none_against_their_direction(generate):

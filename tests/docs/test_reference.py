@@ -9,7 +9,7 @@ import griffe
 import pytest
 
 import livetools
-from livetools.setup import profiles
+from livetools.setup import model_profiles
 from livetools.tools import agent, results
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def read() -> griffe.Object:
 
 def test_the_classes_are_those_of_the_door() -> None:
     assert len(PUBLIC) > 33
-    assert {profiles.ModelProfile, agent.Agent, results.ToolResult, livetools.Call} <= set(PUBLIC)
+    assert {model_profiles.ModelProfile, agent.Agent, results.ToolResult, livetools.Call} <= set(PUBLIC)
 
 
 @pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: str(kind.__name__))

@@ -14,7 +14,7 @@ from support.virtual import Hurried, VirtualClock, run
 from livetools.errors import AuthenticationError, ConnectFailed, ModelNotFound, QuotaExceeded
 from livetools.probe import EXPERIMENTS, NOT_PROBED, Answer, Probe, Report, Undecided
 from livetools.session import Clock
-from livetools.setup.profiles import ModelProfile, families, find
+from livetools.setup.model_profiles import ModelProfile, families, find
 from livetools.transport.endpoint import resolve
 
 MODELS = ("gemini-live-2.5-flash", "gemini-2.5-flash-native-audio", "gemini-3.1-flash-live", "gemini-3.8-live",

@@ -10,8 +10,8 @@ from support.driver import Driver, plan
 from livetools.events import SETTLED, TurnComplete
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
-from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES
-from livetools.setup.plan_types import CallPolicy
+from livetools.protocol.turns.expected_turns import PAUSE, QUIET_SETTLES
+from livetools.setup.plan_fields import CallPolicy
 
 BLOCKING = CallPolicy("tool", timeout=None)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)

@@ -20,7 +20,7 @@ from livetools.events import (
     UsageUpdate,
 )
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 TOOL = CallPolicy("tool")
 #: Each field of a message, and the event that it must give.

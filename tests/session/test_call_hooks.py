@@ -145,6 +145,29 @@ async def test_arguments_that_a_check_returns_take_the_place_of_the_models_for_e
     assert finished.call.args == {"amount": 3}
 
 
+@pytest.mark.parametrize("returned", [False, True])
+async def test_what_a_check_of_a_large_result_makes_of_it_is_what_the_model_gets(
+    opened: Opened, returned: bool
+) -> None:
+    class Hide(Hooks):
+        def after(self, call: Call, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            rows = response["output"]
+            if returned:
+                return {"output": [{**row, "card": "hidden"} for row in rows]}
+            for row in rows:
+                row["card"] = "hidden"
+            return None
+
+    def customers() -> list[dict[str, Any]]:
+        """All customers."""
+        return [{"id": n, "card": "4111"} for n in range(1000)]
+
+    async with opened([customers], hooks=[Hide()]) as line:
+        hidden = {"output": [{"id": n, "card": "hidden"} for n in range(1000)]}
+        assert await answer(line, "customers") == hidden
+        assert (await line.until(ToolFinished)).response == hidden
+
+
 async def test_arguments_that_a_check_returns_are_validated(opened: Opened) -> None:
     till = Till()
     async with opened([till.pay], hooks=[guard(before=lambda self, call: {"amount": "much"})]) as line:

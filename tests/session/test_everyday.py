@@ -14,7 +14,7 @@ import pytest_asyncio
 
 import livetools
 from livetools import Event, ReconnectPolicy
-from livetools.session.listening.tap import listen
+from livetools.session.listening.frame_tap import listen
 from livetools.testing import FakeLiveServer, Turn
 
 MODEL = "gemini-3.8-live"

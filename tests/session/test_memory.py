@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from livetools.errors import ConnectFailed
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.session.memory import MemoryTransport
 from livetools.transport.contract import Gone, Pinging, Transport
 

@@ -11,7 +11,7 @@ import pytest
 
 import livetools
 from livetools import ToolCancelled, ToolContext, ToolError, ToolFinished
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio

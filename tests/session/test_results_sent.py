@@ -12,7 +12,7 @@ from google.genai import types
 
 from livetools import ToolError, ToolFinished, ToolProgress, ToolResult, tool
 from livetools.errors import ConfigError
-from livetools.setup.configuration import history
+from livetools.setup.config_fields import history
 
 pytestmark = pytest.mark.anyio
 

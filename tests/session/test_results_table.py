@@ -17,7 +17,7 @@ import pydantic
 import pytest
 
 from livetools import Tool
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 
 pytestmark = pytest.mark.anyio
 

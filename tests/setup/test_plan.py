@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.errors import ConfigError, ToolDefinitionError
-from livetools.setup import configuration
+from livetools.setup import config_fields
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import CallPolicy, Plan, ToolSpec, make_plan, replan
-from livetools.setup.profiles import ModelProfile
 
 NATIVE = "gemini-2.5-flash-native-audio-latest"
 FLASH = "gemini-3.1-flash-live-preview"
@@ -361,7 +361,7 @@ class TestPolicies:
             output_audio_transcription=None,
             temperature=0.5,
         )
-        fields = configuration.read(typed)
+        fields = config_fields.read(typed)
         assert make_plan(LIVE, config=fields).setup == make_plan(LIVE, config=typed).setup
 
     def test_the_input_block_and_the_channels_are_the_model_s(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from livetools.events import Usage
-from livetools.protocol.messages.content import usage
+from livetools.protocol.messages.to_events import usage
 from livetools.setup.price import dollars
 
 LIVE = "models/gemini-3.8-live"

@@ -15,8 +15,8 @@ from math import inf
 from livetools.errors import NoAnswer
 from livetools.events import Call, TextChunk, ToolStarted
 from livetools.protocol.turns.exchange import Exchange
-from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES, Turns
-from livetools.protocol.turns.table import Model
+from livetools.protocol.turns.expected_turns import PAUSE, QUIET_SETTLES, Turns
+from livetools.protocol.turns.turn_states import Model
 
 from .search import Step
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import AnswerFrame
-from livetools.protocol.input.outbox import Outbox, Write
+from livetools.protocol.calls.reply_batching import AnswerFrame
+from livetools.protocol.input.resend import Outbox, Write
 
 
 class Desk:

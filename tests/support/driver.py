@@ -10,8 +10,8 @@ from typing import Any
 from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.machine import Machine
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.protocol.session_machine import Machine
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 

@@ -24,9 +24,9 @@ from livetools.protocol.connection.connection import (
     SendSetup,
     Snapshot,
 )
+from livetools.protocol.connection.connection_states import USABLE, LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.connection.table import USABLE, LinkState
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .search import Path
 

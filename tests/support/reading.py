@@ -9,7 +9,7 @@ from __future__ import annotations
 from livetools.events import ToolLost
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 from .driver import Driver, plan
 from .search import Step

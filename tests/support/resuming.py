@@ -13,7 +13,7 @@ from typing import Any
 from livetools.events import OutputTranscript, ToolStarted
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.exchange import Exchange
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 from .driver import Driver, plan
 from .search import Step

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 
 import anyio
 
-from livetools.protocol.input.outbox import Pong
+from livetools.protocol.input.resend import Pong
 from livetools.transport.contract import Dialer, PingingTransport
 
 T = TypeVar("T")

@@ -28,11 +28,11 @@ from livetools.protocol.calls.actions import (
     StopAsking,
 )
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import Frame, Receipt
-from livetools.protocol.input.queue import FATAL
-from livetools.protocol.machine import Machine
+from livetools.protocol.input.input_queue import FATAL
+from livetools.protocol.input.resend import Frame, Receipt
+from livetools.protocol.session_machine import Machine
 from livetools.protocol.turns.exchange import Exchange
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .world import responses
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
 from livetools.protocol.calls.actions import Outcome, Start, Stop, Undo
+from livetools.protocol.calls.call_states import CallState
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import CallState
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from .desk import Desk
 from .search import Path, search

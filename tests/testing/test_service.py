@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, Faults, Limits, Recording
 
 LIVE = find("gemini-3.8-live")

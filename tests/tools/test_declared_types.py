@@ -5,10 +5,14 @@ from __future__ import annotations
 import datetime
 import enum
 import json
-from typing import Any, Literal
+import math
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
+from typing_extensions import Doc
 
 from livetools import Tool
 
@@ -49,6 +53,98 @@ def test_defaults_are_told_whatever_their_type_but_for_secrets() -> None:
     assert told["maybe"]["default"] == ["a"]
     assert not any("default" in told[name] for name in ("nothing", "secret", "text", "long"))
     assert "hunter2" not in json.dumps(told)
+
+
+class Size(NamedTuple):
+    name: str
+    price: Decimal
+
+
+class Level(enum.Enum):
+    LOW = 1
+    HIGH = 2.5
+
+
+class Order(BaseModel):
+    price: Decimal = Decimal("1.10")
+    paint: Paint = Paint.RED
+    ratio: float = math.nan
+    sizes: list[Decimal] = [Decimal("1.5")]
+
+
+@dataclass
+class Box:
+    paint: Paint = Paint.GREEN
+    days: list[datetime.date] = field(default_factory=lambda: [datetime.date(2026, 1, 2)])
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "said"),
+    [
+        (Decimal, Decimal("1.10"), 1.1),
+        (Decimal | None, Decimal("1.10"), 1.1),
+        (list[Decimal], [Decimal("1.5")], [1.5]),
+        (Paint, Paint.GREEN, "GREEN"),
+        (Paint | None, Paint.GREEN, "GREEN"),
+        (list[Paint], [Paint.GREEN], ["GREEN"]),
+        (dict[Paint, int], {Paint.GREEN: 1}, {"GREEN": 1}),
+        (Literal[Paint.RED, Paint.GREEN], Paint.RED, "RED"),
+        (bytes, b"x", "eA=="),
+        (frozenset[str], frozenset("dacb"), ["a", "b", "c", "d"]),
+        (Size, Size("L", Decimal("2.5")), {"name": "L", "price": 2.5}),
+        (Box, Box(), {"paint": "GREEN", "days": ["2026-01-02"]}),
+        (Order, Order(ratio=1), {"price": 1.1, "paint": "RED", "ratio": 1.0, "sizes": [1.5]}),
+    ],
+)
+def test_a_default_is_told_as_its_type_is_declared(hint: Any, default: Any, said: Any) -> None:
+    def f(x: Any = default) -> None: ...
+
+    f.__annotations__["x"] = hint
+    assert declared(f)["x"]["default"] == said
+
+
+def test_defaults_inside_a_class_are_told_as_those_of_parameters_are() -> None:
+    def f(order: Order, box: Box) -> None: ...
+
+    told = declared(f)
+    order, box = told["order"]["properties"], told["box"]["properties"]
+    assert (order["price"]["default"], order["paint"]["default"]) == (1.1, "RED")
+    assert order["sizes"]["default"] == [1.5]
+    assert box["paint"]["default"] == "GREEN"
+    json.dumps(told, allow_nan=False)
+
+
+def test_a_doc_in_annotated_is_the_description() -> None:
+    def f(city: Annotated[str, Doc("Where it rains.")]) -> None: ...
+
+    assert declared(f)["city"]["description"] == "Where it rains."
+
+
+@pytest.mark.parametrize("hint", [Level, Literal[Level.LOW, Level.HIGH]])
+@pytest.mark.parametrize(("sent", "member"), [("1", Level.LOW), ("2.5", Level.HIGH), ("LOW", Level.LOW)])
+def test_an_enum_of_numbers_takes_a_number_in_a_text(hint: Any, sent: str, member: Level) -> None:
+    def f(level: Any, more: Any) -> None: ...
+
+    f.__annotations__ = {"level": hint, "more": list[hint]}
+    assert Tool(f).arguments({"level": sent, "more": [sent]}) == {"level": member, "more": [member]}
+
+
+@dataclass
+class Dial:
+    level: Level
+
+
+def test_an_enum_of_numbers_inside_a_class_takes_a_number_in_a_text() -> None:
+    def f(dial: Dial) -> None: ...
+
+    assert Tool(f).arguments({"dial": {"level": "2.5"}}) == {"dial": Dial(Level.HIGH)}
+
+
+def test_a_literal_of_bytes_is_taken_as_it_is_declared() -> None:
+    def f(flag: Literal[b"x", b"y"]) -> None: ...
+
+    assert declared(f)["flag"]["enum"] == ["x", "y"]
+    assert Tool(f).arguments({"flag": "y"}) == {"flag": b"y"}
 
 
 @pytest.mark.parametrize("kind", [Paint, Kind])

@@ -257,6 +257,28 @@ def test_a_result_beyond_its_limit_is_cut() -> None:
     assert done.result == "x" * 1000
 
 
+LARGE = [{"id": n, "tags": ["a", "hé"]} for n in range(200)]
+
+
+@pytest.mark.parametrize("most", [None, 10**6])
+@pytest.mark.parametrize("value", [LARGE, {"rows": LARGE}, {"result": LARGE}, {"content": LARGE, "more": 1}])
+def test_the_text_of_a_large_result_is_that_of_its_response(value: Any, most: int | None) -> None:
+    done = outcome(value, max_bytes=most)
+    assert done.encoded is not None
+    assert json.loads(done.encoded) == done.response == encode(value)
+
+
+@pytest.mark.parametrize("value", [[*LARGE, (1,)], [*LARGE, math.nan], [*LARGE, {1: 2}], [*LARGE, 2**60]])
+def test_a_large_result_that_is_told_otherwise_has_no_text_yet(value: Any) -> None:
+    assert outcome(value).encoded is None
+
+
+def test_the_text_of_a_large_result_is_not_kept_where_the_result_is_cut() -> None:
+    done = outcome(LARGE, max_bytes=1000)
+    assert done.encoded is None
+    assert len(json.dumps(done.response, ensure_ascii=False).encode()) < 1200
+
+
 def test_only_a_tool_errors_text_is_told() -> None:
     assert error_outcome(RuntimeError("s3cret"), "boom").response == {"error": "boom failed"}
     assert error_outcome(ToolError("no such city"), "boom").response == {"error": "no such city"}

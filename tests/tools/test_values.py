@@ -266,6 +266,15 @@ def test_tables_of_pandas_keep_their_rows_and_names() -> None:
     assert "two columns" in encode(pd.DataFrame([[1, 2]], columns=["a", "a"]))["error"]
 
 
+def test_an_index_of_pandas_that_repeats_a_column_costs_no_row() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"city": ["Oslo", "Rome"], "n": [1, 2]})
+    rows = [{"city": "Oslo", "n": 1}, {"city": "Rome", "n": 2}]
+    assert encode(frame.set_index("city", drop=False)) == {"output": rows}
+    other = frame.set_index(pd.Index(["a", "b"], name="city"))
+    assert "two columns 'city'" in encode(other)["error"]
+
+
 def test_tables_of_polars_keep_their_rows_and_names() -> None:
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"n": [1, None], "name": ["Ada", "Bo"]})
@@ -279,6 +288,26 @@ def test_records_of_numpy_keep_their_names() -> None:
     assert encode(records) == {"output": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}
     assert encode(records[0]) == {"output": {"id": 1, "name": "Ada"}}
     assert encode(np.datetime64("NaT")) == {"output": None}
+
+
+def test_times_of_numpy_are_times_whatever_their_unit() -> None:
+    np = pytest.importorskip("numpy")
+    when = np.datetime64("2026-01-31T09:30:00.5", "ns")
+    assert encode(when) == {"output": "2026-01-31T09:30:00.500000"}
+    assert encode(np.array([when, np.datetime64("NaT")])) == {"output": ["2026-01-31T09:30:00.500000", None]}
+    assert encode(np.array([90], dtype="m8[s]").astype("m8[ns]")) == {"output": ["PT90S"]}
+    assert encode({when: 1}) == {"output": {"2026-01-31T09:30:00.500000": 1}}
+
+
+def test_numbers_of_numpy_are_numbers_whatever_their_precision() -> None:
+    np = pytest.importorskip("numpy")
+    assert encode(np.longdouble(1.5)) == {"output": 1.5}
+    assert encode(np.array([1.5, math.nan], dtype=np.longdouble)) == {"output": [1.5, None]}
+    assert encode(np.clongdouble(1 + 2j)) == {"output": "(1+2j)"}
+
+
+def test_a_user_string_is_text() -> None:
+    assert encode(collections.UserString("Oslo")) == {"output": "Oslo"}
 
 
 def test_a_result_that_has_no_end_is_cut_and_a_large_one_is_not() -> None:

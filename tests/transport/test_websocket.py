@@ -23,10 +23,10 @@ from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.protocol.input.outbox import Pong
-from livetools.transport.adapter import Receiving
+from livetools.protocol.input.resend import Pong
 from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket
+from livetools.transport.websocket_connection import Receiving
 
 pytestmark = pytest.mark.anyio
 
@@ -204,7 +204,7 @@ async def test_a_frame_that_nobody_takes_ends_the_line_after_the_write_timeout()
 
 
 async def test_leaving_is_bounded_though_the_peer_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.transport.adapter.CLOSE_TIMEOUT", 0.1)
+    monkeypatch.setattr("livetools.transport.websocket_connection.CLOSE_TIMEOUT", 0.1)
     release = threading.Event()
     with server(lambda connection: release.wait() and None, max_queue=1) as url:
         with anyio.fail_after(30):

@@ -29,9 +29,9 @@ from livetools.integrations.drain import Drain
 from livetools.log import get_logger
 from livetools.session.agents import adjust
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.session.running.host import Host
+from livetools.session.running.task_host import Host
 from livetools.session.session import Session
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 

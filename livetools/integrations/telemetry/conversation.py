@@ -33,8 +33,8 @@ from livetools.events import (
     UsageUpdate,
     VideoChunk,
 )
-from livetools.protocol.transcript.words import Words
-from livetools.session.listening.tap import awaited_for
+from livetools.protocol.transcript.spoken_text import Words
+from livetools.session.listening.frame_tap import awaited_for
 from livetools.session.session import Session
 
 from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 try:
     from starlette.websockets import WebSocket

@@ -21,7 +21,7 @@ from livetools.integrations.relay.page import TRY_AGAIN
 from livetools.integrations.relay.race import race
 from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
-from livetools.session.listening.tap import listen
+from livetools.session.listening.frame_tap import listen
 from livetools.session.session import Session
 
 from .caller import CallerSide

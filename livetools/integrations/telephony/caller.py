@@ -13,7 +13,7 @@ from livetools.errors import LiveToolsError
 from livetools.integrations.relay.limits import MAX_AHEAD
 from livetools.integrations.relay.race import race
 from livetools.log import get_logger
-from livetools.protocol.input.pcm import Samples
+from livetools.protocol.input.audio_format import Samples
 from livetools.session.running.clock import Clock
 from livetools.session.session import Session
 from livetools.transport.loop.wake import make_wake

@@ -97,7 +97,8 @@ class Outcome(Struct):
     ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
     fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that continues the conversation,
     which is for the shell to plan; ``will_continue`` whether the response says that more follows, where the model
-    takes that.
+    takes that; ``encoded`` is ``response`` as JSON, where that was made already: code that changes ``response``
+    resets it.
     """
 
     response: Mapping[str, Any]
@@ -109,6 +110,7 @@ class Outcome(Struct):
     began: bool = True
     handoff: object = None
     will_continue: bool | None = None
+    encoded: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

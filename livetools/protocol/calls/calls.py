@@ -21,18 +21,18 @@ from livetools.events import (
     ToolProgress,
     ToolStarted,
 )
-from livetools.protocol.input.outbox import Entry
+from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages.partial_calls import PartialCalls
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
-from . import refusals, shared_runs
+from . import duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from .answered import PaidCall, manner, packed, unpacked
+from .answered_calls import PaidCall, manner, packed, unpacked
+from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
+from .concurrency import Slots
 from .deadlines import Deadlines
-from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
-from .replies import Answer, Replies, silent
-from .shared_runs import SharedRuns
-from .slots import Slots
+from .duplicates import SharedRuns
+from .reply_batching import Answer, Replies, silent
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -162,7 +162,7 @@ class Calls:
         """Answer a waiting call with a refusal; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
-            self._settle(record, refusals.not_approved(why), now)
+            self._settle(record, wording.not_approved(why), now)
         return record is not None
 
     def ask(self, run: int, now: float) -> None:
@@ -250,7 +250,7 @@ class Calls:
         self.excused = [r for r in lost if r.link != link]  # asked again here: it is answered here
         for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
-        excuses = [(r, refusals.lost(self._follows(r))) for r in self.excused]
+        excuses = [(r, wording.lost(self._follows(r))) for r in self.excused]
         return [self.replies.errors(excuses)] if excuses else []
 
     def new_session(self) -> None:
@@ -266,7 +266,7 @@ class Calls:
         for record in {**sent, **self.records, **self.pending}.values():
             # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
             record.undo = self._undoable(record)
-            shared_runs.dissolve(record)  # they end as well: nobody is left to run for
+            duplicates.dissolve(record)  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.queue.clear()
         self.by_id.clear()
@@ -282,7 +282,7 @@ class Calls:
     def tick(self, now: float) -> None:
         """Answer the calls whose time is up."""
         for record in self.deadlines.expired(now):
-            outcome = refusals.expired(record)
+            outcome = wording.expired(record)
             # Nothing runs for these, so there is nothing to stop or to undo: they settle with a refusal.
             if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
                 self._settle(record, outcome, now)
@@ -343,8 +343,8 @@ class Calls:
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
-        if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
-            self.limit = refusals.too_many(most)
+        if (most := self.plan.max_calls) is not None and self.counted >= most + wording.BEYOND:
+            self.limit = wording.too_many(most)
         run = self.counted
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.
@@ -382,7 +382,7 @@ class Calls:
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
-        refusal = refusals.by_plan(self.plan, record)
+        refusal = wording.by_plan(self.plan, record)
         if refusal is not None:
             return self._settle(record, refusal, now)
         policy = record.policy
@@ -455,7 +455,7 @@ class Calls:
             self._stop_asking(record)
         followers: Sequence[Record] = ()
         if record.policy is not None and record.policy.join:
-            followers = shared_runs.dissolve(record)
+            followers = duplicates.dissolve(record)
             self._shared.forget(record)
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
@@ -481,12 +481,12 @@ class Calls:
         record.phase = Phase.NOTHING
         if record.policy is not None and record.policy.join:
             self._shared.forget(record)
-        if (leader := shared_runs.leave(record)) is not None:  # it was the last who wanted the run of another
+        if (leader := duplicates.leave(record)) is not None:  # it was the last who wanted the run of another
             leader.undo = leader.undo or self._undoable(leader)
             self._slots.release(leader)
             record = leader
         if not record.running:
-            for one in shared_runs.dissolve(record):  # it had not begun: the others continue without it
+            for one in duplicates.dissolve(record):  # it had not begun: the others continue without it
                 self._begin(one, now)
         # With followers left the handler runs on for them, though its own call is over.
         elif not record.followers:
@@ -504,7 +504,7 @@ class Calls:
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))
         # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
-        outcome, record.outcome = record.outcome, refusals.CANCELLED
+        outcome, record.outcome = record.outcome, wording.CANCELLED
         # While others share the run its effects are wanted, so it is not undone.
         if record.started and record.policy is not None and record.policy.undo and not record.followers:
             if record.running:
@@ -578,4 +578,4 @@ PERFORM = {
 
 def _readable(record: Record, outcome: Outcome) -> Outcome:
     """An outcome as the model that asked can read it."""
-    return outcome if record.policy is None else refusals.without_unread(outcome, record.policy.media)
+    return outcome if record.policy is None else wording.without_unread(outcome, record.policy.media)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from math import inf
 
-from .ledger import SERVED, Record
+from .call_states import SERVED, Record
 
 
 class Deadlines:

@@ -1,10 +1,9 @@
-"""The connection: dials, setup, planned moves at a goAway, retries, the end.
+"""The connection: dials and setup, planned moves at a goAway, what a close code means, retries and delays, parking.
 
-``table`` is the state table; ``connection`` carries out its transitions. ``close_codes`` says what a close means and
-whether to retry; ``reconnect_policy`` how often and how fast. ``parking`` says when nothing would be lost by leaving.
+``connection_states`` is the state table; ``connection`` carries out its transitions. ``close_codes`` says what a close
+means and whether to retry; ``reconnect_policy`` how often and how fast. ``parking`` says when nothing would be lost by
+leaving.
 
-In: opened and closed connections, goAway, handles, the time, and what the session is in the middle of.
+In: opened and closed connections, goAway, handles, the time, and a snapshot of what the session is in the middle of.
 Out: actions (dial, hang up, end) and events (reconnecting, reconnected).
-
-It knows nothing of calls or turns: it is handed a snapshot of them.
 """

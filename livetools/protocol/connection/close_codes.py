@@ -28,7 +28,7 @@ from livetools.errors import (
 )
 from livetools.protocol.calls.actions import Close
 from livetools.setup.did_you_mean import near_names
-from livetools.setup.profiles import families
+from livetools.setup.model_profiles import families
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 """``"yes"``: dial again, with the handle. ``"fresh"``: dial again without it, it is not known any more.

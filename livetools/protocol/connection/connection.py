@@ -1,4 +1,4 @@
-"""Carries out the transitions of ``table``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
+"""Carries out the transitions of ``connection_states``: dials, hang-ups, setup, moves at a goAway, retries, the end.
 
 It knows nothing of calls or turns. Each input is handed what the session is in the middle of (``Snapshot``), where that
 decides something, and returns what is to be done, in its order.
@@ -15,12 +15,12 @@ from msgspec import Struct, field
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_fields import Plan
 
 from . import close_codes
+from .connection_states import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .connection_states import TABLE as MOVES
 from .reconnect_policy import Attempts, ReconnectPolicy
-from .table import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
-from .table import TABLE as MOVES
 
 #: Seconds left when a goAway does not say: the field may be absent.
 UNSAID = 5.0

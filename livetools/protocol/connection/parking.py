@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from livetools.protocol.calls.calls import Calls
-    from livetools.protocol.input.outbox import Outbox
-    from livetools.protocol.input.queue import InputQueue
+    from livetools.protocol.input.input_queue import InputQueue
+    from livetools.protocol.input.resend import Outbox
     from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
-    from livetools.protocol.turns.queue import Turns
-    from livetools.protocol.turns.quiet import Quiet
+    from livetools.protocol.turns.expected_turns import Turns
+    from livetools.protocol.turns.quiet_moment import Quiet
 
     from .connection import Connection
 

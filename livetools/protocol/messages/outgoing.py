@@ -17,6 +17,9 @@ from pydantic_core import PydanticSerializationError, to_json
 #: Any JSON object: what the fields hold is the API's business.
 JSONObject = Mapping[str, Any]
 
+#: A value that is JSON already: ``encode`` copies it.
+EncodedJSON = msgspec.Raw
+
 
 def encode(message: JSONObject | Sequence[object]) -> bytes:
     """A message as one frame, or any other value as JSON.
@@ -35,12 +38,19 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     ):  # a mapping or a mark that is no plain value; a lone surrogate
         pass
     try:
-        return to_json(message, inf_nan_mode="null")
+        return to_json(message, inf_nan_mode="null", fallback=_decoded)
     except PydanticSerializationError:
         # Through UTF-16, which can hold a lone surrogate: it is replaced when it is read back.
-        text = json.dumps(message, ensure_ascii=False)
+        text = json.dumps(message, ensure_ascii=False, default=_decoded)
         clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return to_json(json.loads(clean), inf_nan_mode="null")
+
+
+def _decoded(value: object) -> Any:
+    """The value of an :data:`EncodedJSON`."""
+    if isinstance(value, EncodedJSON):
+        return msgspec.json.decode(value)
+    raise TypeError(f"a {type(value).__name__} is not JSON")
 
 
 # The session's frames
@@ -117,7 +127,7 @@ def context_update(instructions: JSONObject | None, tools: Sequence[JSONObject] 
 def function_response(
     id: str | None,
     name: str,
-    response: JSONObject,
+    response: JSONObject | EncodedJSON,
     *,
     scheduling: str | None = None,
     will_continue: bool | None = None,

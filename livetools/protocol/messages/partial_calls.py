@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from livetools.protocol.calls.ledger import Asked
+from livetools.protocol.calls.call_states import Asked
 
-from .frames import RAW_ARGS, FunctionCall
+from .incoming import RAW_ARGS, FunctionCall
 
 Json: TypeAlias = Any  # whatever JSON can say
 

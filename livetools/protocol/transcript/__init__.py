@@ -1,8 +1,7 @@
-"""The record of a session: what was said by whom, which calls were made, how long things took.
+"""The record of a session: who said what and in which order, calls, latencies, tokens.
 
 ``transcript`` keeps the conversation within a bound of bytes and gives it back as ``contents``, in the order that a new
-session accepts. ``steps`` are its parts. ``words`` finds the spoken text of an answer. ``latency`` measures, and
-``token_count`` adds up.
+session accepts. ``steps`` are its parts, ``placing`` puts them in order. ``spoken_text`` finds the words of an answer.
 
 In: events and sent text, as they happen.
 Out: ``contents``, text, and statistics. Nothing here influences the session.

@@ -24,7 +24,7 @@ from livetools.protocol.calls.actions import Close
 from livetools.tools.results import outcome
 from livetools.transport.loop.wake import this_loop
 
-from .handlers import Handlers, Job
+from .run_tool import Handlers, Job
 
 log, of_calls = get_logger("livetools.session"), get_logger("livetools.calls")
 

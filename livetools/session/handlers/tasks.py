@@ -20,13 +20,13 @@ import anyio
 from livetools.events import Call
 from livetools.log import get_logger
 from livetools.session.running import leaving
-from livetools.session.running.host import Starter
+from livetools.session.running.task_host import Starter
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .handlers import Desk, Handlers, Job, cancelled, excuse, is_of_the_user, note
-from .leavable import Leavable
+from .abandon import Leavable
+from .run_tool import Desk, Handlers, Job, cancelled, excuse, is_of_the_user, note
 
 log = get_logger("livetools.calls")
 

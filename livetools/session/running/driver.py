@@ -16,8 +16,8 @@ from anyio.abc import TaskGroup
 
 from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from livetools.protocol.calls.ledger import Record
-from livetools.protocol.input.outbox import Frame
+from livetools.protocol.calls.call_states import Record
+from livetools.protocol.input.resend import Frame
 from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
 from livetools.transport.contract import Sending

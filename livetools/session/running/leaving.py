@@ -6,7 +6,7 @@ Leaving waits for what can end in order. Each wait has a bound, and behind it th
         LAST_WORDS               handlers and connections together
             HANDLERS_END         handlers that were asked to stop; then the others are abandoned, and undone
             HANDLERS_END         what undoes them
-            (transport)          the closing handshake, CLOSE_TIMEOUT of ``transport.adapter``, at the same time
+            (transport)          the closing handshake, ``websocket_connection.CLOSE_TIMEOUT``, at the same time
         HOOKS_END                the hook that runs, and transcripts that wait for one
     CANCELLED_END                what runs on though it is cancelled; then it is abandoned
 

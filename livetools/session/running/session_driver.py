@@ -12,10 +12,10 @@ from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.calls.ledger import Phase, Record
+from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
-from livetools.protocol.input.outbox import Receipt
-from livetools.protocol.machine import Machine
+from livetools.protocol.input.resend import Receipt
+from livetools.protocol.session_machine import Machine
 from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
@@ -27,8 +27,8 @@ from . import leaving
 from .clock import Clock
 from .connection_log import LOGGED, ConnectionLog
 from .driver import Driver
-from .inbox import Inbox
 from .sockets import Sockets
+from .unread_events import Inbox
 
 log = get_logger("livetools.session")
 

@@ -21,10 +21,10 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
-from livetools.transport.dialling import Progress, begin, reached
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
+from livetools.transport.proxy_and_address import Progress, begin, reached
 
 log = get_logger("livetools.session")
 

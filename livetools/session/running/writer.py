@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, cast
 
-from livetools.protocol.input.outbox import Frame, Write
-from livetools.session.framelog import FrameLog
+from livetools.protocol.input.resend import Frame, Write
+from livetools.session.frame_log import FrameLog
 from livetools.transport.contract import Gone, Pinging, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 

@@ -1,7 +1,7 @@
-"""What google-genai says of a configuration and of messages, without importing it.
+"""What google-genai's types say of names and values in a configuration and in messages, without importing it.
 
-``tables`` reads the generated ``tables.json``: types, enums, and what google-genai's converter to each API refuses or
-renames. ``values`` checks a configuration by it. ``spelling`` is the way between ``snake_case`` and ``camelCase``.
+``generated_tables`` reads ``tables.json``: types, enums, and what google-genai's converter to each API refuses or
+renames. ``config_values`` checks a configuration by it. ``camel_case`` is the way to and from ``snake_case``.
 
 In: the fields of a configuration or of a message.
 Out: the same fields, read as google-genai's types read them. Raises ``ConfigError`` for what they refuse.

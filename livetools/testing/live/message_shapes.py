@@ -5,7 +5,7 @@ documentation describe it (2026-10). A frame is read against it as proto3 JSON i
 any depth, a null is absent, an unknown field, a wrong type or a wrong enum is a refusal that names the path
 in snake_case. What the client writes most is written down here, apart from livetools' own frame models, so that a field
 that one side misspells does not pass; the rest, and what only one of the two APIs takes, is google-genai's own
-(:mod:`livetools.setup.sdk.tables`).
+(:mod:`livetools.setup.sdk.generated_tables`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.setup.sdk import tables
+from livetools.setup.sdk import generated_tables
 from livetools.testing.wire import Message, Refused, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
@@ -120,7 +120,7 @@ _ENUMS = {
     "Type": "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL",
 }
 _WRONG = object()  # replaces a value of the wrong type while a frame is read
-ENUMS = {name: frozenset(values) for name, values in tables.enums().items()}
+ENUMS = {name: frozenset(values) for name, values in generated_tables.enums().items()}
 ENUMS |= {name: frozenset(values.split()) for name, values in _ENUMS.items()}
 
 
@@ -154,7 +154,7 @@ MESSAGES: dict[str, dict[str, Field]] = {
 def _add_types() -> None:
     """Add what google-genai knows beside the table: types, and fields of types."""
     scalars = {"boolean": "bool", "integer": "int64", "number": "float", "object": "struct"}
-    for type_, fields in tables.types().items():
+    for type_, fields in generated_tables.types().items():
         known = MESSAGES.setdefault(type_, {})
         for name, kind in fields.items():
             inner = kind.strip("[]{}")
@@ -167,14 +167,14 @@ _REFUSED = {
     vertex: frozenset(
         ".".join(map(snake, (message, *fields)))
         for message in ("setup", "clientContent", "contextUpdate")
-        for fields in tables.refused(message, vertexai=vertex)
+        for fields in generated_tables.refused(message, vertexai=vertex)
     )
     for vertex in (False, True)
 }
 #: Vertex AI's spelling, and the field that it replaces.
 _SPELLED = {
     ".".join(map(snake, ("setup", *fields[:-1], name))): fields[-1]
-    for fields, name in tables.renamed("setup", vertexai=True)
+    for fields, name in generated_tables.renamed("setup", vertexai=True)
 }
 _REFUSED[True] |= {f"{path.rpartition('.')[0]}.{snake(name)}" for path, name in _SPELLED.items()}
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.wire import Message, seconds
 
 PIECE = 24  # characters of text a message, about what the service streams

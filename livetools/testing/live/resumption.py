@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.conversation import Script, User, play
 from livetools.testing.service import Service
 from livetools.testing.wire import Message

@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.calls import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
 from livetools.testing.faults import Fault, Faults
 from livetools.testing.net.connection import Connection, Gone

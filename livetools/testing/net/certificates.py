@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from livetools.log import get_logger
-from livetools.setup.extras import install
+from livetools.setup.install_hints import install
 
 if TYPE_CHECKING:
     import trustme

@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import SocketListener, SocketStream, TaskGroup
 
 from livetools.log import get_logger
-from livetools.session.running.host import Host
+from livetools.session.running.task_host import Host
 
 logger = get_logger("livetools.testing")
 
@@ -37,7 +37,7 @@ async def _listener(bound: socket.socket) -> SocketListener:
 
 
 class Port:
-    """A listening TCP socket and the host of its tasks (see :mod:`livetools.session.running.host`)."""
+    """A listening TCP socket and the host of its tasks (see :mod:`livetools.session.running.task_host`)."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host

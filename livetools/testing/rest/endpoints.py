@@ -13,7 +13,7 @@ import re
 import anyio
 from anyio.abc import ByteStream
 
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.testing.live import message_shapes
 from livetools.testing.live.refusals import BAD_NAME, NAME, parameters_fault
 from livetools.testing.service import Service

@@ -1,4 +1,4 @@
-"""What asyncio and trio do differently, below everything that waits.
+"""What asyncio and trio do differently: waking a task, timers (also after the process was suspended), sharing the loop.
 
 ``wake`` wakes a waiting task and says which loop runs; ``timer`` calls back at a time; ``timeslice`` lets other tasks
 run between long pieces of work.

@@ -18,7 +18,7 @@ from livetools.events import ApprovalRequested, Call, ToolFinished, ToolStarted
 from livetools.protocol.calls.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls.calls import REMEMBERED, Calls
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 
 @dataclass

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.events import Call
+from livetools.protocol.calls.call_states import CallState, Record
 from livetools.protocol.calls.deadlines import Deadlines
-from livetools.protocol.calls.ledger import CallState, Record
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 
 def records(count: int) -> dict[int, Record]:

@@ -24,7 +24,7 @@ from livetools.events import Reconnected, Reconnecting
 from livetools.protocol.calls.actions import Close, Dial
 from livetools.protocol.connection.connection import CLOSING, LATEST, UNSAID, Connection, Snapshot
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
 NOT_FOUND = (1008, "BidiGenerateContent session not found")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from collections import deque
 from typing import Any
 
 import pytest
@@ -93,6 +94,15 @@ def test_scheduling_and_the_rest_stand_beside_the_response() -> None:
 def test_a_number_that_is_no_json_goes_out_as_null(number: float) -> None:
     assert read(outgoing.encode({"output": [number, 1.5]})) == {"output": [None, 1.5]}
     assert read(outgoing.encode({"output": [number, "\ud800"]})) == {"output": [None, "\ufffd"]}
+
+
+@pytest.mark.parametrize(("name", "parts"), [("f", []), ("f", [{"a": deque("b")}]), ("\ud800", [])])
+def test_a_response_that_was_encoded_before_goes_out_as_it_is(name: str, parts: list[Any]) -> None:
+    response = outgoing.EncodedJSON(b'{"output":[1,"h\xc3\xa9"]}')
+    answer = outgoing.function_response("c1", name, response, parts=parts)
+    (sent,) = read(outgoing.tool_response([answer]))["toolResponse"]["functionResponses"]
+    assert sent["response"] == {"output": [1, "hé"]}
+    assert len(sent.get("parts", ())) == len(parts)
 
 
 @given(st.text(st.characters()))

@@ -13,9 +13,9 @@ from support.driver import Driver, plan
 
 from livetools.events import Call, ToolStarted
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.messages.frames import RAW_ARGS, FunctionCall, parse
+from livetools.protocol.messages.incoming import RAW_ARGS, FunctionCall, parse
 from livetools.protocol.messages.partial_calls import MAX_CHARACTERS, MAX_PARTIAL_CALLS, PartialCalls
-from livetools.setup.plan_types import CallPolicy
+from livetools.setup.plan_fields import CallPolicy
 
 
 def read(partial: PartialCalls, *entries: dict[str, Any]) -> list[tuple[str | None, str, Any]]:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
-from livetools.protocol.messages import content
-from livetools.protocol.messages.frames import FunctionCall, ServerMessage, parse
+from livetools.protocol.messages import to_events
+from livetools.protocol.messages.incoming import FunctionCall, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import only_calls, only_words
 
 QUICK = settings(max_examples=300, deadline=None, derandomize=True)
@@ -57,7 +57,7 @@ def test_words(said: dict[str, Any]) -> None:
     data = json.dumps({"serverContent": said}).encode()
     event = only_words(data)
     if event is not None:
-        assert content.events(parse(data)) == [event]
+        assert to_events.events(parse(data)) == [event]
 
 
 @pytest.mark.parametrize("line", RECORDED.read_text("utf-8").splitlines())
@@ -65,7 +65,7 @@ def test_frames_that_were_recorded(line: str) -> None:
     row = json.loads(line)
     data = json.dumps(row.get("frame", {})).encode()
     if (event := only_words(data)) is not None:
-        assert content.events(parse(data)) == [event]
+        assert to_events.events(parse(data)) == [event]
 
 
 @pytest.mark.parametrize(

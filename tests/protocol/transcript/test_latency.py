@@ -15,7 +15,7 @@ from livetools.events import TurnComplete
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.latency import LAST_BUCKET, PER_OCTAVE, UNIT, Histogram, Latency
-from livetools.setup.plan_types import CallPolicy, Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

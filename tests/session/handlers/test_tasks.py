@@ -26,7 +26,7 @@ from livetools import (
     ToolFinished,
     tool,
 )
-from livetools.session.handlers.handlers import Desk, Handlers, Job
+from livetools.session.handlers.run_tool import Desk, Handlers, Job
 from livetools.transport.loop.wake import on_trio, this_task
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from livetools import OutputTranscript, TurnComplete, connect
-from livetools.session.listening.tap import listen
+from livetools.session.listening.frame_tap import listen
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio

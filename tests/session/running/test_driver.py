@@ -13,17 +13,17 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools.attach.machine import AttachedMachine
+from livetools.attach.attached_machine import AttachedMachine
 from livetools.events import Event
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.assembly import specs_of
-from livetools.session.handlers.handlers import Handlers
+from livetools.session.handlers.run_tool import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.host import Host, Starter
+from livetools.session.running.task_host import Host, Starter
+from livetools.session.startup import specs_of
+from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.profiles import ModelProfile
 from livetools.testing import FakeClock
 from livetools.tools import Tool
 from livetools.transport.loop.wake import Latch, on_trio

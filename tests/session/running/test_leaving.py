@@ -13,7 +13,7 @@ import pytest
 from livetools import Hooks, Tool
 from livetools.events import InputTranscript
 from livetools.session.running import leaving
-from livetools.transport.adapter import CLOSE_TIMEOUT
+from livetools.transport.websocket_connection import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 

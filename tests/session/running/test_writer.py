@@ -17,8 +17,8 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.calls.replies import AnswerFrame
-from livetools.protocol.input.outbox import Entry, Frame, Write
+from livetools.protocol.calls.reply_batching import AnswerFrame
+from livetools.protocol.input.resend import Entry, Frame, Write
 from livetools.session import memory
 from livetools.session.running.writer import Writer
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.testing import FakeLiveServer
 from livetools.testing.live import output
 from livetools.testing.live.output import History, compression

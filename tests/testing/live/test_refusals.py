@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from livetools.setup.profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile
 from livetools.testing import FakeLiveServer
 from livetools.testing.live.refusals import parameters_fault, schema_fault, takes_nothing
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from livetools.setup.profiles import find
+from livetools.setup.model_profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, TurnCancelled
 
 pytestmark = pytest.mark.anyio

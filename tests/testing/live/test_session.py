@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
-from livetools.setup.profiles import ModelProfile, find
+from livetools.setup.model_profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
 from livetools.testing.live.output import GENERATION_COMPLETE
 from livetools.testing.live.session import FakeSession

@@ -1,0 +1,57 @@
+"""Remembers calls that were answered, as bytes: the server may ask for the same id again on a later connection.
+
+A session keeps hundreds of them, and hardly one is ever asked again. So nothing of them is left that the garbage
+collector would visit.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from livetools.events import Call
+from livetools.protocol.messages.outgoing import encode
+from livetools.setup.plan_fields import CallPolicy, Plan
+
+from .actions import Outcome
+from .call_states import CallState, Record
+
+
+class PaidCall(Struct, frozen=True, gc=False):
+    """A call whose answer was read. ``response`` is JSON."""
+
+    run: int
+    link: int
+    response: bytes
+    scheduling: str | None
+
+
+def packed(record: Record) -> PaidCall | None:
+    """What needs to be remembered of a call; ``None`` where its record itself must be kept.
+
+    That is so while its handler runs, where the result may have to be undone, and where the answer had parts.
+    """
+    outcome, policy = record.outcome, record.policy
+    # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
+    keeps = record.running or record.kept or (policy is not None and (policy.undo or policy.background))
+    if record.state is not CallState.PAID or outcome is None or outcome.parts or keeps:
+        return None
+    response = outcome.encoded or encode(outcome.response)
+    return PaidCall(record.run, record.link, response, outcome.scheduling)
+
+
+def unpacked(call: Call, paid: PaidCall, plan: Plan) -> Record:
+    """The record of this call, which is asked again, as it was."""
+    policy = plan.policies.get(call.name)
+    # Its time does not matter any more: nothing is measured for an answer from memory.
+    record = Record(paid.run, call, True, policy, paid.link, 0.0, *manner(policy, plan))
+    record.state = CallState.PAID
+    record.outcome = Outcome(msgspec.json.decode(paid.response), scheduling=paid.scheduling)
+    return record
+
+
+def manner(policy: CallPolicy | None, plan: Plan) -> tuple[bool, bool]:
+    """Whether a call of this tool ends the model's turn, and whether it blocks the model. ``None``: no such tool."""
+    if policy is None:
+        return plan.strange_ends_turn, True
+    return policy.ends_turn, policy.behavior == "BLOCKING"

@@ -1,0 +1,294 @@
+"""The ledger: what is owed for each function call, as a table. Only this module changes the state of a call.
+
+The ledger keeps debts, not tasks. What a handler does and what is owed on the wire are two things: a timed-out
+thread runs on and nobody is owed its result; a call whose connection is gone, or that was put into the background,
+runs on and owes a text. *The run is per id, the debt per (link, id)*: an id that comes again on the same connection
+is a duplicate; on a later one it is answered again from memory, and never run again.
+
+==========  ==============================================================================
+OWED        the call is being served; an answer is expected on its link
+READY       the answer is known, and waits for the writer
+SENT        the writer has it, and it is not known to have been read: a dead socket may have swallowed it
+PAID        answered
+VOID        taken back by the server, or the session is closed: nothing is owed, nothing will be sent
+DETACHED    the answer on the link is settled or lost; the handler runs on and owes its result as a text
+DONE        nothing is owed any more
+==========  ==============================================================================
+
+A pair that is not in the table is not a move: the call stays where it is and nothing happens. The invariants, proved by
+an exhaustive search over orders of inputs and by random long runs (see the tests):
+
+1. A handler is started at most once for an id, though the call arrives twice, on two channels, or again after a
+   resumption.
+2. A call is answered exactly once on its link, or the server has cancelled it, or the link is gone and the loss
+   was reported.
+3. Nothing is sent for a call after its cancellation, or after its final response.
+4. Every response carries the id (where the server gave one), the name, and a JSON object.
+5. After the session is closed, nothing runs and nothing is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from math import inf
+from typing import TYPE_CHECKING, Any, Protocol
+
+from livetools.events import Call
+
+from .actions import Outcome
+
+if TYPE_CHECKING:
+    from livetools.setup.plan_fields import CallPolicy
+
+
+class CallState(Enum):
+    """The state of a debt."""
+
+    __hash__ = object.__hash__  # Enum's own is Python code, and the table is looked up ten times a call
+
+    OWED = auto()
+    READY = auto()
+    SENT = auto()
+    PAID = auto()
+    VOID = auto()
+    DETACHED = auto()
+    DONE = auto()
+
+
+class Move(Enum):
+    """What can happen to a debt."""
+
+    __hash__ = object.__hash__
+
+    YIELD = auto()  # the handler has a part of its result
+    SETTLE = auto()  # the handler ended, or the call was refused
+    EXPIRE = auto()  # its time is up
+    CANCEL = auto()  # toolCallCancellation
+    ACK = auto()  # a background call is acknowledged instead of answered
+    LOSE = auto()  # the link is gone
+    WRITE = auto()  # the writer has taken the answer
+    HEARD = auto()  # the answer has been read
+    REOFFER = auto()  # the same id, asked on a later link
+    CLOSE = auto()  # the session ends
+
+
+class Effect(Enum):
+    """The effects of a move; the dispatcher performs them in the order in which the row has them."""
+
+    __hash__ = object.__hash__
+
+    STOP = auto()  # stop the handler
+    FINISHED = auto()  # tell ToolFinished
+    CANCELLED = auto()  # tell ToolCancelled, and undo what was done
+    LOST = auto()  # tell ToolLost
+    INTERIM = auto()  # queue a response that continues
+    KEEP = auto()  # keep the part for the text that may be owed
+    ACKNOWLEDGE = auto()  # queue the answer that it is under way
+    REPLY = auto()  # queue the answer
+    RELEASE = auto()  # its group no longer waits for it
+    DELIVER = auto()  # queue the result as text
+
+
+S, M, E = CallState, Move, Effect
+
+TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
+    # The part goes out as a response, and is kept as well: if the connection is lost, it goes with the text.
+    (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
+    (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
+    # STOP is a request. A thread cannot be stopped, so the answer does not wait for it.
+    (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
+    # RELEASE: a member that will never be answered must not hold up its batch.
+    (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
+    # The acknowledgement is the answer on the link. What the handler returns is owed as text from now on.
+    (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE, E.RELEASE)),
+    # The handler is not stopped: it may have had effects, and is never run again. A response on another socket is
+    # ignored (2.5 and 3.1, measured 2026-08, pipecat#5465), so the result is owed as text.
+    (S.OWED, M.LOSE): (S.DETACHED, (E.LOST,)),
+    # Nobody is left to tell: no event, no answer.
+    (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),
+    # No RELEASE: only a member that is OWED holds its batch up. The handler has ended, so there is nothing to stop.
+    (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),
+    # LOST comes before DELIVER: the user learns of the loss before the text is queued.
+    (S.READY, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
+    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (AnswerFrame.make).
+    (S.READY, M.WRITE): (S.SENT, ()),
+    (S.READY, M.CLOSE): (S.VOID, ()),
+    (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it
+    # A dying socket takes frames without an error. If it was read after all, the model gets the result twice, the
+    # second time as text; the other error would be a result that never arrives.
+    (S.SENT, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
+    # PAID has neither CANCEL nor LOSE: what was read is neither taken back nor lost.
+    (S.SENT, M.HEARD): (S.PAID, ()),
+    (S.SENT, M.CLOSE): (S.PAID, ()),
+    # Nothing goes out before the end: one text for the whole result.
+    (S.DETACHED, M.YIELD): (S.DETACHED, (E.KEEP,)),
+    (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
+    (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
+    (S.DETACHED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED)),
+    (S.DETACHED, M.LOSE): (S.DETACHED, (E.LOST,)),  # its acknowledgement did not arrive
+    # The handler still runs. The link that asks now gets its result as an ordinary answer, and no text follows.
+    (S.DETACHED, M.REOFFER): (S.OWED, ()),
+    (S.DETACHED, M.CLOSE): (S.DONE, (E.STOP,)),
+    # A handle may restore a session from before the answer: it is given again, and nothing runs again.
+    (S.PAID, M.REOFFER): (S.READY, (E.REPLY,)),
+    # The outcome is CANCELLED by then: the resumed session does not know that it has taken the call back.
+    (S.VOID, M.REOFFER): (S.READY, (E.REPLY,)),
+    (S.DONE, M.CANCEL): (S.VOID, ()),  # its acknowledgement may still wait
+    (S.DONE, M.LOSE): (S.DONE, (E.LOST,)),  # as of one that is detached
+    (S.DONE, M.REOFFER): (S.READY, (E.REPLY,)),
+}
+
+# SETTLE has rows only in OWED and DETACHED: a handler that ignored its STOP may end late, and nobody is owed that.
+del S, M, E
+
+_DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
+#: States in which the server waits for an answer on the link.
+OPEN = frozenset({CallState.OWED, CallState.READY})
+#: States in which the link that asked carries the responses to the call.
+OWING = OPEN | {CallState.SENT}
+#: States in which the handler may run for somebody.
+SERVED = frozenset({CallState.OWED, CallState.DETACHED})
+
+
+class Phase(Enum):
+    """What a call that is being served waits for."""
+
+    APPROVAL = "approval"
+    SLOT = "a free slot"
+    HANDLER = "its handler"
+    LEADER = "an identical call"
+    RESPONSE = "session.respond"
+    NOTHING = "nothing"
+
+
+class Asked(Protocol):
+    """A function call as the frame gives it."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def args(self) -> Mapping[str, Any]: ...  # any JSON value
+
+
+class Record:
+    """One call: what was asked, the state of its debt, what is known about its run.
+
+    ``named``: false where the server gave no id, and none goes out. ``policy``: ``None`` where there is no such tool.
+    ``ends_turn``: the model ends its turn at the call, and begins another at the answer. ``blocks``: BLOCKING, the
+    model does nothing until it is answered.
+    """
+
+    # what most calls never change costs them nothing
+    state = CallState.OWED
+    group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
+    phase = Phase.NOTHING
+    deadline = inf
+    running = False  # the shell got the action to start it, and has not reported its end
+    started = False
+    undo = False  # undo when it settles
+    undone = False
+    delivered = False  # its result has gone as text
+    outcome: Outcome | None = None
+    kept: Sequence[Mapping[str, Any]] = ()  # yields that the state of the newest handle does not hold
+    yielded = False  # there were some
+    followers: Sequence[Record] = ()  # identical calls that share this run
+    leader: Record | None = None  # the call whose run this one shares
+
+    def __init__(
+        self,
+        run: int,
+        call: Call,
+        named: bool,
+        policy: CallPolicy | None,
+        link: int,
+        since: float,
+        ends_turn: bool = False,
+        blocks: bool = False,
+    ) -> None:
+        # A run has a number of its own: another session may use the same id for another call while this handler still
+        # runs.
+        self.run, self.call, self.named, self.policy = run, call, named, policy
+        self.link, self.since = link, since
+        self.ends_turn, self.blocks = ends_turn, blocks
+
+    def keep(self, part: Mapping[str, Any]) -> None:
+        """This part of its result goes with the text, should one be owed."""
+        self.yielded = True
+        if not isinstance(self.kept, list):
+            self.kept = []
+        self.kept.append(part)
+
+    @property
+    def tool(self) -> object:
+        """The tool as the model knew it when it called."""
+        return None if self.policy is None else self.policy.tool
+
+    @property
+    def background(self) -> bool:
+        """Whether it was answered at once that it is under way."""
+        return self.policy is not None and self.policy.background
+
+
+class Ledger:
+    """The debts of a session. ``records``: the calls that may still settle, ``pending``: those that the server waits
+    for, both by run. :meth:`move` keeps them.
+    """
+
+    def __init__(self) -> None:
+        self.records: dict[int, Record] = {}
+        self.pending: dict[int, Record] = {}  # in the order in which they came
+        self.blocking = 0  # pending BLOCKING calls
+        self.ending = 0  # pending calls that end the model's turn
+        self.left: set[int] | None = None  # runs that are not pending any more; kept only if they are taken
+
+    def enter(self, record: Record) -> None:
+        """A call came."""
+        self.records[record.run] = self.pending[record.run] = record
+        self.blocking += record.blocks
+        self.ending += record.ends_turn
+
+    def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
+        """Move a call; a pair that is not in the table has no effect."""
+        was = record.state
+        state, effects = TABLE.get((was, what)) or (was, ())
+        record.state = state
+        if state in OPEN:
+            if was not in OPEN:
+                self._await(record)
+            return effects
+        run = record.run
+        if was in OPEN:
+            del self.pending[run]
+            self.blocking -= record.blocks
+            self.ending -= record.ends_turn
+            if self.left is not None:
+                self.left.add(run)
+        # DETACHED stays without a running handler too: the call may still wait for an approval or for a slot.
+        if state is not _DETACHED and not record.running and run in self.records:
+            del self.records[run]  # nothing can settle this call any more
+        return effects
+
+    def run_of(self, id: str) -> int | None:
+        """The run of a call that may still settle, by its id."""
+        # Of calls with the same id the newest counts: an older one belongs to a session that is gone.
+        return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
+
+    def _await(self, record: Record) -> None:
+        self.pending[record.run] = record
+        self.blocking += record.blocks
+        self.ending += record.ends_turn
+
+
+def told(record: Record, now: float) -> dict[str, object]:
+    """A call in plain words, for ``stats()``."""
+    return {
+        "id": record.call.id,
+        "name": record.call.name,
+        "state": record.state.name.lower(),
+        "waiting_for": record.phase.value,
+        "running": record.running,
+        "seconds": now - record.since,
+    }

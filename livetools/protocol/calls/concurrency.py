@@ -1,0 +1,110 @@
+"""Limits how many handlers run at once, for each tool and for the session; the others queue."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import count
+
+from .call_states import SERVED, Phase, Record
+
+
+class Slots:
+    """The handlers that run, counted, and the calls that wait for a slot, a queue a tool.
+
+    A handler holds the ``concurrency`` of its tool until it has ended: a thread that runs on after its time was up
+    still holds what that limit protects. It holds a slot of the session (``max_concurrency``) only while its call
+    waits for it: a handler whose call is over, or that works in the background, keeps nobody else from running.
+
+    Free slots go to those who wait, in their order; a full tool does not hold up another. Every method costs the
+    same, however many calls run or wait; :meth:`next` looks once at each tool that has calls waiting.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[str, int] = {}  # handlers of each tool that has a limit
+        self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
+        self.waiting: dict[
+            str, deque[tuple[int, Record]]
+        ] = {}  # read-only from outside: the queue of each tool
+        self._numbers = count()
+
+    def take(self, record: Record, most: int | None) -> bool:
+        """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
+        policy = record.policy
+        assert policy is not None
+        # Work in the background may take for as long as it likes, and must not keep the answers from running that the
+        # model waits for.
+        counts = policy.takes_slot and not policy.background
+        if counts and most is not None and len(self.held) >= most:
+            return False
+        # Nothing is taken before both limits allow it, so nothing has to be given back.
+        if policy.concurrency is not None:
+            running = self._running.get(record.call.name, 0)
+            if running >= policy.concurrency:
+                return False
+            self._running[record.call.name] = running + 1
+        if counts:
+            self.held.add(record.run)
+        return True
+
+    def release(self, record: Record) -> bool:
+        """Nobody waits for this handler any more: the session does not count it. Whether it did until now."""
+        held = record.run in self.held
+        self.held.discard(record.run)
+        return held
+
+    def keeps_out(self, run: int, most: int | None) -> bool:
+        """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for. Another handler
+        may free one first: see :meth:`needs_end_of`."""
+        if run not in self.held or most is None or len(self.held) < most:
+            return False
+        # Only a BLOCKING call: for the others the model does not stop.
+        return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)
+
+    def needs_end_of(self, handler: Record, record: Record, most: int | None) -> bool:
+        """Whether this call, in a session of ``most``, can start only when that handler has ended: it waits for a slot,
+        and nobody else can free one."""
+        policy = record.policy
+        if policy is None or not _waits(record):
+            return False
+        counts = policy.takes_slot and not policy.background
+        # With more slots than one another handler may end first.
+        if counts and most == 1 and handler.run in self.held:
+            return True
+        if handler.policy is None or handler.policy.concurrency is None:
+            return False  # its tool had no limit when it was called: it is not counted
+        return policy.concurrency == 1 and handler.running and handler.call.name == record.call.name
+
+    def end(self, record: Record) -> None:
+        """The handler has ended."""
+        self.held.discard(record.run)
+        if record.policy is not None and record.policy.concurrency is not None:
+            self._running[record.call.name] -= 1
+
+    def wait(self, record: Record) -> None:
+        """No slot is free."""
+        record.phase = Phase.SLOT
+        # The number orders the calls over all tools; each tool has its own queue, so that a full one is looked at once.
+        self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
+
+    def next(self, most: int | None) -> Record | None:
+        """The first that may start now, with its slot, taken out of its queue; ``None`` if no call may start."""
+        for name, queue in list(self.waiting.items()):
+            # Calls that were cancelled while they waited are dropped here: removing them at once would search the
+            # queue.
+            while queue and not _waits(queue[0][1]):
+                queue.popleft()
+            if not queue:
+                del self.waiting[name]
+        queues = self.waiting.values()
+        # By the number of the first in each; no two are equal.
+        for queue in sorted(queues) if len(queues) > 1 else queues:
+            record = queue[0][1]
+            if self.take(record, most):
+                queue.popleft()
+                return record
+        return None
+
+
+def _waits(record: Record) -> bool:
+    """Whether the call still wants its slot: it was not cancelled, refused or closed meanwhile."""
+    return record.state in SERVED and record.phase is Phase.SLOT

@@ -1,0 +1,70 @@
+"""``duplicates="join"``: lets equal calls share one run of a handler."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from .call_states import SERVED, Phase, Record
+
+
+class SharedRuns:
+    """The run that an equal call can share, found by the name and the arguments."""
+
+    def __init__(self) -> None:
+        self._leaders: dict[Hashable, Record] = {}
+
+    def join(self, record: Record) -> Record | None:
+        """Make the call a follower of an equal one that is served, which is returned.
+
+        ``None``: no such run exists, and later equal calls join this one.
+        """
+        key = _key(record)
+        leader = self._leaders.get(key)
+        # A leader that is itself a follower, or that settles at this moment, has no run to share. In all these cases
+        # the newer call takes its place.
+        if leader is None or leader.state not in SERVED or leader.phase in (Phase.LEADER, Phase.NOTHING):
+            self._leaders[key] = record
+            return None
+        record.phase, record.leader = Phase.LEADER, leader
+        leader.followers = [*leader.followers, record]
+        return leader
+
+    def forget(self, record: Record) -> None:
+        """The run is over: nobody joins it."""
+        key = _key(record)
+        # A newer call may have taken its place meanwhile.
+        if self._leaders.get(key) is record:
+            del self._leaders[key]
+
+
+def leave(record: Record) -> Record | None:
+    """Take a call from the run that it shares; the leader, if nobody wants that run any more."""
+    leader, record.leader = record.leader, None
+    if leader is None:
+        return None
+    leader.followers = [one for one in leader.followers if one is not record]
+    # A leader that is still served wants its run itself. Otherwise it ran on for the followers, and nobody is left.
+    return None if leader.followers or leader.state in SERVED else leader
+
+
+def dissolve(record: Record) -> Sequence[Record]:
+    """The calls that shared this one's run; from now on they are on their own."""
+    followers, record.followers = record.followers, ()
+    for one in followers:
+        one.leader = None
+    return followers
+
+
+def _key(record: Record) -> Hashable:
+    return record.call.name, _frozen(record.call.args)
+
+
+def _frozen(value: object) -> Hashable:
+    """A JSON value as something that hashes: equal values are equal, 1 and 1.0 too, 1 and true are not."""
+    if isinstance(value, bool):
+        return "true" if value else "false", None
+    if isinstance(value, dict):
+        return frozenset((key, _frozen(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return tuple(_frozen(inner) for inner in value), "array"
+    return value

@@ -1,0 +1,239 @@
+"""Groups and orders the answers to calls into messages.
+
+``"each"``: a message a call, as soon as it is ready. ``"batch"``, and always as ``clientContent``: a message for the
+calls of one ``toolCall``, in their order: it must hold one for each call but those that were taken back or lost. A call
+without an id is answered without one, so those of one name go out in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from livetools.protocol.input.resend import Entry, Frame
+from livetools.protocol.messages import outgoing
+from livetools.setup.plan_fields import CallPolicy, Plan
+
+from .call_states import CallState, Ledger, Move, Record
+
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_OWED, _READY, _VOID, _WRITE = CallState.OWED, CallState.READY, CallState.VOID, Move.WRITE
+
+#: Responses after which the server waits for nothing more.
+FINAL_KINDS = frozenset({"answer", "acknowledgement"})
+
+
+class Answer(Entry):
+    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` is
+    written to the wire."""
+
+    def __init__(
+        self,
+        kind: str,
+        record: Record,
+        response: Mapping[str, Any] | outgoing.EncodedJSON,
+        scheduling: str | None = None,
+        will_continue: bool | None = None,
+        parts: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.kind, self.record, self.scheduling = kind, record, scheduling
+        self.body = outgoing.function_response(
+            record.call.id if record.named else None,
+            record.call.name,
+            response,
+            scheduling=scheduling,
+            will_continue=will_continue,
+            parts=parts,
+        )
+
+    @property
+    def run(self) -> int | None:
+        return self.record.run
+
+
+class AnswerFrame(Frame):
+    """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
+
+    __slots__ = ("_format", "answers", "dropped")
+
+    def __init__(
+        self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
+    ) -> None:
+        # what Frame would set: every call makes one of these
+        self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
+        self.answers, self._format = answers, format
+        self.dropped: Callable[[], None] | None = None
+
+    def if_dropped(self, tell: Callable[[], None]) -> None:
+        """Call this if nothing is left of it."""
+        self.dropped = tell
+
+    def make(self) -> bytes | None:
+        """The bytes; ``None``: nothing is left to say."""
+        if self.data is None:
+            bodies = [answer.body for answer in self.answers if answer.record.state is not _VOID]
+            if bodies:
+                self.data = self._format(bodies)
+            elif self.dropped is not None:
+                self.dropped()
+        return self.data
+
+
+class Replies:
+    """The queue of messages of answers, for the open connection: what waits is lost with it, and what the server
+    takes back leaves it. ``take`` empties it: the writer is responsible for what was taken.
+    """
+
+    def __init__(self, plan: Plan, ledger: Ledger) -> None:
+        self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
+        self.format = (
+            outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
+        )
+        self._ledger = ledger
+        self.queue: list[AnswerFrame] = []
+        self._unnamed = False  # the server gives calls without an id
+
+    def __bool__(self) -> bool:
+        return bool(self.queue)
+
+    def expect(self, members: list[Record]) -> None:
+        """These were asked for in one message, and are answered together."""
+        for record in members:
+            record.group = members
+
+    def answer(self, record: Record) -> None:
+        """The outcome is known: it is the answer, in a message of its own or with its group."""
+        if not record.named:
+            self._unnamed = True
+        if self.grouped:
+            self.release(record)
+        else:
+            self.queue.append(AnswerFrame(record.link, [_answer(record)], self.format))
+
+    def release(self, record: Record) -> None:
+        """Its message may have waited for nobody else: it is answered once none of its calls is open."""
+        members = record.group
+        # A member that is DETACHED (acknowledged in the background) or VOID holds nobody up: only OWED waits for an
+        # outcome.
+        if any(member.state is _OWED for member in members):
+            return
+        for member in members:
+            # The message is made once, and the group would keep all its records alive.
+            member.group = ()
+        if answers := [_answer(member) for member in members if member.state is _READY]:
+            self.queue.append(AnswerFrame(record.link, answers, self.format))
+
+    def interim(
+        self,
+        record: Record,
+        response: Mapping[str, Any],
+        scheduling: str | None,
+        *,
+        part: bool = False,
+        parts: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """A response that is followed by others; ``part``: of the result, and not just a word on it."""
+        self._single(Answer("yield" if part else "word", record, response, scheduling, True, parts))
+
+    def acknowledge(self, record: Record, key: str) -> None:
+        """A background call is answered at once: it is under way."""
+        self._single(Answer("acknowledgement", record, {key: outgoing.under_way(record.call.name)}))
+
+    def late(self, record: Record, key: str) -> str:
+        """The result of a call that can no longer go out as an answer, in words: of a generator what the model has not
+        been told before, and how it ended."""
+        outcome, call = record.outcome, record.call
+        assert outcome is not None
+        response = outcome.response
+        # A generator: what the model has not read comes first, and how it ended (nothing, or an error) beside it.
+        if record.kept:
+            response = {key: record.kept, **response}
+        elif not response:
+            response = {key: outgoing.NOTHING_MORE if record.yielded else []}
+        return outgoing.late_result(call.name, call.args, response, record.background)
+
+    def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
+        """An error for each of these calls, in one message."""
+        # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
+        return outgoing.tool_response([Answer("answer", r, outgoing.failure(text)).body for r, text in texts])
+
+    def drop(self) -> None:
+        """The server took calls back: nothing that waits goes out for them."""
+        for reply in self.queue:
+            reply.answers = [answer for answer in reply.answers if answer.record.state is not _VOID]
+        self.queue = [reply for reply in self.queue if reply.answers]
+
+    def lose(self, unread: Iterable[Answer]) -> list[Record]:
+        """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
+        lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
+        self.queue.clear()
+        return lost
+
+    def waiting(self) -> list[Answer]:
+        """What has not been taken yet."""
+        return [answer for reply in self.queue for answer in reply.answers]
+
+    def take(self) -> list[AnswerFrame]:
+        """What is ready."""
+        replies, self.queue = self.queue, []
+        # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
+        if self._unnamed:
+            replies = self._in_order(replies)
+        for reply in replies:
+            for answer in reply.answers:
+                # The other kinds leave the debt as it is: a yield or a word is no answer, and an acknowledged call is
+                # DETACHED already.
+                if answer.kind == "answer":
+                    self._ledger.move(answer.record, _WRITE)
+        return replies
+
+    def _in_order(self, replies: list[AnswerFrame]) -> list[AnswerFrame]:
+        """Those in which no answer without an id has an open call of its name before it; the others wait on."""
+        # A call of the same name that was made earlier and is not ready would be taken for the one that is answered.
+        ready = {record.run for reply in replies for record in _unnamed(reply)}
+        before: dict[str, int] = {}  # by name: the first that is not ready, or that waits itself
+        for record in self._ledger.pending.values():  # in the order of their runs
+            if not record.named and record.run not in ready:
+                before.setdefault(record.call.name, record.run)
+        first: list[AnswerFrame] = []
+        for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
+            waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
+            (self.queue if waits else first).append(reply)
+            # What waits holds up those behind it, too.
+            for record in _unnamed(reply) if waits else ():
+                before.setdefault(record.call.name, record.run)
+        return first
+
+    def _single(self, answer: Answer) -> None:
+        self.queue.append(AnswerFrame(answer.record.link, [answer], self.format))
+
+
+def _answer(record: Record) -> Answer:
+    """The outcome of a call as its answer."""
+    policy, outcome = record.policy, record.outcome
+    assert outcome is not None
+    # What was encoded once is not encoded again: a result may be a megabyte.
+    response = outcome.response if outcome.encoded is None else outgoing.EncodedJSON(outcome.encoded)
+    if policy is None:
+        return Answer("answer", record, response, parts=outcome.parts)
+    scheduling = policy.scheduling
+    # A scheduling of the result itself goes first. Where the model takes none it must not be sent: 3.8 extended
+    # thinking closes with 1007 for it (2026-09-19).
+    if policy.takes_scheduling:
+        scheduling = outcome.scheduling or scheduling
+        if policy.streams and outcome.scheduling is None and not outcome.response:
+            scheduling = "SILENT"  # the end of a generator says nothing of its own
+    # False is said explicitly: it is what ends a generator on the wire.
+    continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
+    return Answer("answer", record, response, scheduling, continues, outcome.parts)
+
+
+def _unnamed(reply: AnswerFrame) -> list[Record]:
+    """The calls without an id that this answers."""
+    return [a.record for a in reply.answers if a.kind == "answer" and not a.record.named]
+
+
+def silent(policy: CallPolicy) -> str | None:
+    """SILENT where the model takes a scheduling."""
+    return "SILENT" if policy.takes_scheduling else None

@@ -1,0 +1,217 @@
+"""Turns a server message into events, in the order in which the user must see them.
+
+``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then when the user
+spoke and what was said, what the model says, grounding metadata, unknown fields; then the turn markers, with
+the usage between them. ``setupComplete``, calls, cancellations, goAway and handles give nothing here: those
+events are the machine's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from livetools.events import (
+    AudioChunk,
+    CodeChunk,
+    Event,
+    GenerationComplete,
+    Grounding,
+    InputTranscript,
+    Interrupted,
+    OutputTranscript,
+    TextChunk,
+    ThoughtChunk,
+    TurnComplete,
+    UnknownMessage,
+    Usage,
+    UsageUpdate,
+    VideoChunk,
+    VoiceActivity,
+    Word,
+)
+
+from .incoming import Blob, Media, Part, ServerContent, ServerMessage, Transcription
+
+DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
+"""Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
+
+# 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
+_DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
+
+
+def events(message: ServerMessage) -> list[Event]:
+    """The events of one message, in their order. Pure; never raises.
+
+    ``interimInputTranscription`` is an ``InputTranscript`` with ``interim`` true. The result of code that
+    ran is a ``CodeChunk`` too, its outcome (``OUTCOME_OK`` …) in the place of the language. A blob that
+    is neither PCM nor video is an ``UnknownMessage`` with its bytes. An empty ``usageMetadata`` says nothing.
+    """
+    content = message.content
+    if message.media is not None:
+        return [_blob(message.media)]
+    found: list[Event] = []
+    if content is None and not (message.usage or message.unknown or message.voice_activity):
+        return found  # a call by itself, a handle: most messages on the path of a call
+    if content is not None and content.interrupted:
+        found.append(Interrupted())
+    if (voice := message.voice_activity) is not None:
+        found.append(VoiceActivity(voice.kind, voice.offset))
+    if content is not None:
+        _said(content, found)
+    if message.unknown:
+        found.extend(map(UnknownMessage, message.unknown))
+    if content is not None and content.generation_complete:
+        found.append(GenerationComplete())
+    # Between generationComplete and turnComplete: usage is of the turn that ends here.
+    if message.usage:
+        found.append(UsageUpdate(usage(message.usage)))
+    if content is not None and content.turn_complete:
+        found.append(TurnComplete(_reason(content), message.status, content.waiting_for_input))
+    return found
+
+
+def usage(raw: Mapping[str, Any]) -> Usage:
+    """The counts of a ``usageMetadata``; Vertex says ``candidates`` where others say ``response``.
+
+    They are of one turn, and not of the session so far: three turns in a row were counted on 3.1 and on 2.5 native
+    (pydantic-ai#7269, 2026-08-07), and 3.8's read alike (discuss.ai.google.dev 188765).
+    """
+    return Usage(
+        prompt_tokens=_count(raw, "promptTokenCount", "prompt_token_count"),
+        response_tokens=_count(
+            raw,
+            "responseTokenCount",
+            "response_token_count",
+            "candidatesTokenCount",
+            "candidates_token_count",
+        ),
+        total_tokens=_count(raw, "totalTokenCount", "total_token_count"),
+        thoughts_tokens=_count(raw, "thoughtsTokenCount", "thoughts_token_count"),
+        tool_use_tokens=_count(raw, "toolUsePromptTokenCount", "tool_use_prompt_token_count"),
+        cached_tokens=_count(raw, "cachedContentTokenCount", "cached_content_token_count"),
+        raw=raw,
+        modalities=dict(_modalities(raw)),
+    )
+
+
+#: The lists of a ``usageMetadata`` that tell its counts apart by kind.
+_DETAILS = {
+    "prompt": ("promptTokensDetails", "prompt_tokens_details"),
+    "response": (
+        "responseTokensDetails",
+        "response_tokens_details",
+        "candidatesTokensDetails",
+        "candidates_tokens_details",
+    ),
+    "cached": ("cacheTokensDetails", "cache_tokens_details"),
+}
+
+
+def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for side, names in _DETAILS.items():
+        found: list[object] = next((raw[name] for name in names if isinstance(raw.get(name), list)), [])
+        for entry in found:
+            if not isinstance(entry, Mapping) or not isinstance(entry.get("modality"), str):
+                continue
+            count = _count(entry, "tokenCount", "token_count")
+            if count > 0:
+                yield f"{side}_{entry['modality'].lower()}", count
+
+
+def _said(content: ServerContent, found: list[Event]) -> None:
+    heard, spoken = content.input_transcription, content.output_transcription
+    guess = content.interim_input_transcription
+    if guess is not None and guess.text:  # before the piece that replaces it
+        found.append(_heard(guess, interim=True))
+    if heard is not None and (heard.text or heard.finished):
+        found.append(_heard(heard))
+    if content.model_turn is not None:
+        # What the user said comes before what the model says, the transcript of its speech after the sound.
+        for part in content.model_turn.parts:
+            _part(part, content.interrupted, found)
+    if spoken is not None and (spoken.text or spoken.finished):
+        found.append(_spoken(spoken))
+    for metadata in (content.grounding_metadata, content.url_context_metadata):
+        if metadata:
+            found.append(Grounding(metadata))
+
+
+def _heard(heard: Transcription, interim: bool = False) -> InputTranscript:
+    return InputTranscript(
+        heard.text, heard.finished, heard.language_code, heard.speaker_label, _words(heard), interim,
+        heard.start_offset, heard.end_offset,
+    )  # fmt: skip
+
+
+def _spoken(spoken: Transcription) -> OutputTranscript:
+    return OutputTranscript(
+        spoken.text, spoken.finished, spoken.language_code, _words(spoken),
+        spoken.start_offset, spoken.end_offset, spoken.speaker_label,
+    )  # fmt: skip
+
+
+def _words(told: Transcription) -> tuple[Word, ...]:
+    return tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
+
+
+def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
+    if part.text:
+        found.append(ThoughtChunk(part.text) if part.thought else TextChunk(part.text))
+    # Sound beside interrupted belongs to what was cut off, and was not played yet.
+    if part.inline_data is not None and part.inline_data.data and not interrupted:
+        found.append(_blob(part.inline_data))
+    if part.executable_code is not None:
+        code = part.executable_code
+        disguised = _DISGUISED_CALL.search(code.code)
+        found.append(CodeChunk(code.code, code.language, disguised[1] if disguised else None, code.id))
+    if part.code_execution_result is not None:
+        result = part.code_execution_result
+        found.append(CodeChunk(result.output, result.outcome, id=result.id))
+    if part.tool_call is not None:
+        found.append(Grounding({"toolCall": part.tool_call}))
+    if part.tool_response is not None:
+        found.append(Grounding({"toolResponse": part.tool_response}))
+
+
+def _blob(blob: Blob | Media) -> Event:
+    # Video is asked for second: nearly every blob is sound.
+    rate = _rate(blob.mime_type)
+    if rate is None and blob.mime_type is not None and blob.mime_type.lower().startswith("video/"):
+        return VideoChunk(blob.data, blob.mime_type)
+    if rate is None:
+        return UnknownMessage({"inlineData": {"mimeType": blob.mime_type, "data": blob.data}})
+    return AudioChunk(blob.data, rate)
+
+
+@lru_cache(maxsize=32)
+def _rate(mime_type: str | None) -> int | None:
+    """Hz of this MIME type; ``None`` if it is not PCM."""
+    # Without a type it is audio (3.8). A type may have blanks and capitals.
+    kind, *parameters = (mime_type or "audio/pcm").lower().replace(" ", "").split(";")
+    if kind not in ("audio/pcm", "audio/l16"):
+        return None
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        # A rate of 0 or of many digits is no rate: the player would be given nonsense.
+        if name == "rate" and value.isascii() and value.isdigit() and 0 < len(value) < 8 and int(value):
+            return int(value)
+    return DEFAULT_RATE
+
+
+def _reason(content: ServerContent) -> str | None:
+    reason = content.turn_complete_reason
+    return None if not reason or reason.endswith("_UNSPECIFIED") else reason
+
+
+def _count(raw: Mapping[str, Any], *names: str) -> int:
+    for name in names:
+        value = raw.get(name)
+        # An int64 is a string in proto3 JSON.
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return 0

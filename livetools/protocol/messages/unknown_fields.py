@@ -1,0 +1,68 @@
+"""Finds what neither livetools nor google-genai knows in a message, at any depth.
+
+A field that google-genai knows and livetools has no use for (``mediaResolution`` of a part) is a detail, and passed
+over; its inside is checked by google-genai's types (:mod:`livetools.setup.sdk.generated_tables`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from livetools.setup.sdk import generated_tables
+from livetools.setup.sdk.camel_case import camel
+
+
+class WireObject(BaseModel):
+    """An object of a message, in either casing. ``KIND`` is google-genai's name of it."""
+
+    model_config = ConfigDict(
+        extra="allow",  # and found by in_model
+        defer_build=True,
+        val_json_bytes="base64",  # standard and url-safe, with padding or without
+        coerce_numbers_to_str=True,
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
+    )
+    KIND: ClassVar[str]
+    #: Fields that google-genai knows and that are reported all the same: they hold something to show.
+    TOLD: ClassVar[frozenset[str]] = frozenset()
+
+
+def in_model(model: WireObject, path: str, found: list[object]) -> None:
+    """Append ``{path: value}`` for each field in ``model``, or in an object inside it, that nobody knows."""
+    if extra := model.__pydantic_extra__:  # what model_extra returns, without its Python code
+        _in_fields(extra, model.KIND, path, found, model.TOLD)
+    for name in model.__pydantic_fields_set__:
+        inner = getattr(model, name)
+        if isinstance(inner, WireObject):
+            in_model(inner, f"{path}.{to_camel(name)}", found)
+        elif isinstance(inner, list):
+            for each in inner:
+                if isinstance(each, WireObject):
+                    in_model(each, f"{path}.{to_camel(name)}", found)
+
+
+def in_json(value: object, kind: str, path: str, found: list[object]) -> None:
+    """The same in an object, or a list of them, that is handed on as it came; ``kind`` is google-genai's type."""
+    if isinstance(value, list):
+        for each in value:
+            in_json(each, kind, path, found)
+    elif isinstance(value, dict) and kind in generated_tables.types():
+        _in_fields(value, kind, path, found)
+
+
+def _in_fields(
+    fields: Mapping[str, Any], kind: str, path: str, found: list[object], told: frozenset[str] = frozenset()
+) -> None:
+    known = generated_tables.types()[kind]
+    for key, value in fields.items():
+        # The SDK's tables have camelCase names; a key may come in either casing.
+        name = key if key in known else camel(key)
+        where = f"{path}.{key}" if path else key
+        if name not in known or name in told:
+            found.append({where: value})
+        else:
+            in_json(value, known[name].strip("[]"), where, found)

@@ -1,0 +1,597 @@
+"""The machine of a session: inputs, outputs, and the wiring between the tables. Pure and synchronous.
+
+Every input carries the time. Inputs from the network carry the number of their link; an input from a link that was
+replaced does nothing. After each input the shell takes what follows, in this order: ``actions`` (what must be done
+at once), ``frames`` (what is written, once the events are shown: the one await), ``events`` (what the user sees).
+
+Beside the invariants of the ledger:
+
+6. An unknown message, field or value is an event, never an exception; a frame that does not validate still gives up
+   its calls.
+7. No frame from the server can make the session silent: ``stats()`` names who owes each thing that is owed.
+8. After ``tick(now)``, ``wake_at() > now``.
+"""
+
+from __future__ import annotations
+
+import random as chance
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import inf
+from typing import Any
+
+from livetools.errors import LocalProtocolError
+from livetools.events import (
+    REPLACED,
+    Call,
+    Event,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    TurnComplete,
+)
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup
+from livetools.protocol.connection.connection_states import LinkState
+from livetools.protocol.connection.parking import Parking
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.input_queue import InputQueue, Item
+from livetools.protocol.input.resend import Frame, Outbox, Receipt
+from livetools.protocol.transcript.latency import Latency
+from livetools.protocol.turns.exchange import Exchange, Said
+from livetools.protocol.turns.expected_turns import Turns
+from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
+from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.setup.plan_fields import Plan
+
+from .connection import close_codes
+from .emitter import EventQueue
+from .messages import outgoing
+from .pending import Pending, TurnEnds
+from .receive import Reception
+from .send import Dispatch, says_something
+from .stats import View
+
+# Every input passes it: asked of its class, a member of an enum costs ten times as much.
+_LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
+
+#: Why a change that takes another connection cannot be made, and what to do.
+NO_DIAL = (
+    "no other connection can be opened: reconnect is off, or its dials are used up; "
+    "connect(reconnect=ReconnectPolicy(budget=...)) allows more"
+)
+
+
+class Machine(View):
+    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again; ``left`` are
+    calls that an earlier process of this conversation has not finished.
+
+    ``actions`` is emptied by the driver, which performs them in their order.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        reconnect: ReconnectPolicy | None = None,
+        random: Callable[[], float] = chance.random,
+        seed: Callable[[], list[Mapping[str, Any]]] | None = None,
+        left: Sequence[Call] = (),
+    ) -> None:
+        self.plan = plan
+        self.actions: deque[Action] = deque()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self._told = EventQueue(self.turns, self.said)
+        self._tell = self._told.tell
+        self.calls = Calls(plan, self._tell, self.actions.append)
+        realtime = plan.text_channel == "realtime"
+        self.outbox = Outbox(plan.transparent)
+        self.input = InputQueue(
+            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
+        )
+        self.connection = Connection(plan, reconnect, random)
+        self.quiet, self.latency = Quiet(), Latency()
+        shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
+        self.dispatch = Dispatch(plan, *shared, self.latency.call)
+        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self._turn_ends = TurnEnds(self.to_come)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
+        self.parking = Parking(self.to_come, *shared, self.dispatch)
+        self._watchers: list[Callable[[], None]] = []  # called after every input
+        self._left_before = left
+        self.closed = False
+        self._seed = seed
+        self.next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
+        self._contents: list[Mapping[str, Any]] = []  # what follows the setup that was sent last
+        self._now = 0.0
+        self._ending = False  # a tool said that the session ends
+        self._exchange: Exchange | None = None  # the last one, over or not
+        self._answered: Exchange | None = None  # the last one that is over
+        self._question: Item | None = None  # its text
+        self._moving: list[Item] = []
+        self._carried = 0  # the first of them, which the setup that was sent last has in it
+        self._error: Exception | None = None
+
+    # Inputs from the network
+
+    def connect(self, now: float) -> None:
+        """Begin."""
+        self._now = now
+        self._do(self.connection.connect(now), now)
+
+    def opened(self, link: int, now: float) -> None:
+        """A socket is open (TCP, TLS, upgrade)."""
+        self._now = now
+        self._do(self.connection.opened(link, self.to_come.snapshot(), now), now)
+
+    def disconnected(self, link: int, close: Close, now: float) -> None:
+        """A socket ended, or could not be opened."""
+        self._do(self.connection.gone(link, close, self.to_come.snapshot(), now, self.calls.open()), now)
+        self._after(now)
+
+    def receive(self, link: int, data: bytes | str, now: float, *, overdue: bool = False) -> None:
+        """A frame came. Nothing that a server sends raises.
+
+        ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
+        """
+        if self.connection.reads(link):  # else a socket that was replaced
+            # The setup is completed before the rest of the frame is read: calls in it are of this session.
+            if self.connection.state is _SETUP and self.reception.completes_setup(data):
+                self._do(self.connection.completed(now), now)
+            self.reception.receive(link, data, now, overdue)
+            if self.reception.cuts_next:
+                self.interrupt(now)
+            self._after(now)
+
+    # Inputs from the user
+
+    def ask(self, text: str, now: float) -> tuple[Exchange, Receipt]:
+        """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way, and
+        ``LocalProtocolError`` inside an activity, whose own end is the question."""
+        if self.input.in_activity:
+            raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
+        exchange = self._exchange = self.turns.ask()
+        self.said.keep_sound()
+        self._question = self.dispatch.text(text, exchange)
+        return exchange, self._put(self._question, now)
+
+    def send_text(self, text: str, now: float) -> Receipt:
+        """A user turn; the receipt says when it was handed to a socket."""
+        return self._put(self.dispatch.text(text, None), now)
+
+    def generate_reply(self, instructions: str | None, now: float) -> Receipt:
+        """The model speaks, though nobody has asked it to, at the next quiet moment."""
+        self._now = now
+        item = self.dispatch.reply(instructions)
+        assert item.receipt is not None
+        if self.closed:
+            item.receipt.fail(self._ended())
+        else:
+            self.dispatch.speak(item)
+        return item.receipt
+
+    def take_back(self, receipt: Receipt) -> None:
+        """The caller that asked for this reply no longer wants it; it may be too late."""
+        self.dispatch.take_back(receipt)
+
+    def leave(self, exchange: Exchange, now: float) -> None:
+        """Nobody waits for this exchange any more: another may begin."""
+        self.turns.give_up(exchange, now)
+
+    def listen(self) -> Said:
+        """Somebody waits for the words outside of exchanges: their sound is kept from now on."""
+        self.said.keep_sound()
+        return self.said
+
+    def read_by_loop(self) -> None:
+        """A loop reads the events."""
+        self.said.read_by_loop()
+
+    def user_is_there(self, now: float) -> None:
+        """The user is present, though nothing was said: the silence is counted from now on."""
+        self.limits.heard(now)
+
+    @contextmanager
+    def watched(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Call this after every input."""
+        self._watchers.append(tell)
+        try:
+            yield
+        finally:
+            self._watchers.remove(tell)
+
+    def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
+        """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
+        if self.dispatch.conversing and not self.plan.content_mid_session:
+            raise LocalProtocolError(
+                f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
+            )
+        frame = outgoing.client_content(turns, turn_complete)
+        doubtful = not says_something(turns)
+        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
+        return self._put(item, now)
+
+    def send_media(self, frame: bytes, kind: str, now: float) -> bool:
+        """Audio or video; False: dropped by the input block, or as audio outside an activity."""
+        if self.closed:
+            return False
+        self._now = now
+        return self.input.media(Item(kind, frame), self.calls.blocking(), not self.connection.usable)
+
+    def media_link(self) -> int | None:
+        """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
+        if self.closed or not (self.input.flowing and self.connection.usable) or self.dispatch:
+            return None
+        # While the block lasts the queue must see the media, and count what it drops.
+        return None if self.input.input_block and self.calls.blocking() else self.connection.current
+
+    def activity(self, start: bool, now: float) -> None:
+        """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""
+        if self.closed:
+            return
+        if start and not self.plan.manual:
+            raise LocalProtocolError(
+                "activity() while the service detects speech by itself: it would close the session. Turn that off"
+                " (config={'realtime_input_config': {'automatic_activity_detection': {'disabled': True}}}), or just"
+                " send the audio"
+            )
+        if start and self.input.in_activity:
+            raise LocalProtocolError(
+                "activity() inside an activity: leave the first one before the next begins"
+            )
+        self._now = now
+        self.limits.heard(now)
+        self.quiet.user(start, now)
+        self.latency.user(start, now)
+        self.input.activity(start, outgoing.activity(start))
+
+    def end_audio(self, now: float, rate: int | None = None) -> None:
+        """The microphone is off; ``rate`` is that of what was said. Raises ``LocalProtocolError`` where activities
+        say so.
+        """
+        if self.closed:
+            return
+        if self.plan.manual:
+            raise LocalProtocolError(
+                "end_audio() belongs to automatic activity detection, which the config turns off: the service would"
+                " close the session. Leave the activity() block to end the speech"
+            )
+        self._now = now
+        self.latency.user(False, now)
+        self.input.put(Item("end", outgoing.audio_stream_end()))
+        # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
+        if rate is not None:
+            for frame in outgoing.silence(self.plan.closing_silence, rate):
+                self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
+
+    def interrupt(self, now: float, answer: bool = False) -> None:
+        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here.
+
+        ``answer``: the next one, where none is under way: the model is to speak to what it has heard, and nothing tells
+        when it begins.
+        """
+        self._now = now
+        if self.closed:
+            return
+        # Nothing is under way that could be cut off. With answer it is the next turn that nobody wants to hear.
+        if self.turns.idle:
+            if answer:
+                self.reception.cut_next()
+            return
+        self.reception.cut_off()
+        # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
+        # the rest.
+        if self.plan.content_mid_session:
+            self.input.put(Item("cut", outgoing.cut_off()))
+        self.turns.cut_off(now)
+        self.quiet.cut_off(now)
+        self.latency.cut_off()
+        self._tell(Interrupted())
+
+    def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
+        """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
+
+        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change.
+        """
+        receipt = Receipt()
+        item = Item("update", frame or b"", receipt, event=event)
+        self.next_plan = plan
+        if frame is not None or self.closed:
+            self._adopt(plan)
+            return self._put(item, now)
+        self._moving.append(item)
+        self.connection.go_away(inf, now)
+        self._after(now)
+        return receipt
+
+    # Inputs from handlers
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported; ``yielded``: the value is a part of its result."""
+        self.calls.progress(run, value, now, yielded)
+        self._after(now)
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self._ending = self._ending or outcome.ends_session
+        self.calls.settled(run, outcome, now)
+        self._after(now)
+
+    def approve(self, run: int, now: float) -> bool:
+        """Let a waiting call run; False if it does not wait (any more)."""
+        done = self.calls.approve(run, now)
+        self._after(now)
+        return done
+
+    def refuse(self, run: int, why: str, now: float) -> bool:
+        """Refuse a waiting call; False if it does not wait (any more)."""
+        done = self.calls.refuse(run, why, now)
+        self._after(now)
+        return done
+
+    def ask_person(self, run: int, now: float) -> None:
+        """A tool's ``approval`` wants a person to decide."""
+        self.calls.ask(run, now)
+        self._after(now)
+
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run."""
+        self.calls.decided(run, call)
+
+    # Time
+
+    def close(self, now: float) -> None:
+        """The user is done."""
+        self._do(self.connection.close(now), now)
+        self._after(now)
+
+    def park(self, now: float, within: float) -> None:
+        """Close as soon as the newest handle holds everything, at the latest after so many seconds."""
+        self.parking.begin(now, within)
+        self._after(now)
+
+    def stay(self) -> None:
+        """It is not to be parked any more."""
+        self.parking.call_off()
+
+    def tick(self, now: float) -> None:
+        """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
+        self._now = now
+        if self.closed:
+            return
+        self.calls.tick(now)
+        if (stalled := self.turns.tick(now, self.calls.blocking())) is not None:
+            self._tell(stalled)
+            # A turn that was cut off gets no end any more, which would have ended the suppression.
+            if self.turns.idle:
+                self.reception.stalled()
+        self._do(self.connection.tick(self.to_come.snapshot(), now), now)
+        self.parking.tick(now)
+        self._after(now)
+
+    def wake_at(self) -> float:
+        """When ``tick`` is wanted next; may be early, never late."""
+        if self.closed:
+            return inf
+        # Writing an answer may have made these due, and only _after acts on them: so at once.
+        if (self._ending and self._done()) or (self.input.untold and self._flowing()):
+            return self._now
+        if self.calls.limit is not None and not self.calls.replies:
+            return self._now
+        connection = self.connection
+        at = min(
+            connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
+            self.calls.deadlines.next(),
+            self.turns.wake_at(self.calls.ledger.blocking > 0),
+            self.limits.wake_at(),
+        )
+        if self.dispatch.since < inf:
+            at = min(at, self.dispatch.wake_at(self._now))
+        return at if self.parking.until == inf else min(at, self.parking.wake_at(self._now))
+
+    # Outputs
+
+    def frames(self) -> list[Frame]:
+        """What is written now, in this order. The writer is responsible for what was taken."""
+        return [] if self.closed else self.dispatch.frames(self._now)
+
+    def events(self) -> list[Event]:
+        """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
+        exchange = self._exchange
+        if exchange is not None and exchange.changed:
+            exchange.report()
+            if exchange.done and exchange is not self._answered:
+                self._answered = exchange
+                self.said.clear()
+        for tell in self._watchers:
+            tell()
+        events = self._told.take()
+        return events if self.closed else self._turn_ends.follow(events)
+
+    # Inputs of the connection, and its decisions
+
+    def _do(self, consequences: Iterable[Consequence], now: float) -> None:
+        """Carry out what the connection decided."""
+        for what in consequences:
+            match what:
+                case Dial() | Hangup():
+                    self.actions.append(what)
+                case SendSetup(link, handle):
+                    self._send_setup(link, handle)
+                case Begin(first, restored):
+                    self._began(first, restored, now)
+                case Lose(close):
+                    self._lost(close, now)
+                case Reconnecting():
+                    self._tell(what)
+                case End(error):
+                    self._over(error, now)
+                    self.actions.append(what)
+
+    def _send_setup(self, link: int, handle: str | None) -> None:
+        plan = self._sent_plan = self.next_plan
+        self._carried = len(self._moving)
+        self._contents = self._new_session() if handle is None else []
+        message = plan.setup_message(handle, fresh=bool(self._contents))
+        self.dispatch.setup(link, outgoing.encode(message))
+
+    def _new_session(self) -> list[Mapping[str, Any]]:
+        """A new session begins. Returns the conversation for its seed."""
+        self.calls.new_session()
+        if self.plan.seed == "none":
+            return []
+        # The first session gets the history of the options, a later one the conversation so far, less what is sent
+        # again.
+        if self.connection.stood:
+            self.input.new_session()
+        elif self._seed is None:
+            return list(self.plan.history)
+        return self.input.without(self._seed()) if self._seed is not None else []
+
+    def _began(self, first: bool, restored: bool, now: float) -> None:
+        """A session is open."""
+        if first:
+            self.limits.begins(now)
+            self._tell(self.reception.started())
+        # Reconnected comes before what follows from it, such as ToolLost for the calls that are adopted.
+        if not first or (self.plan.handle and not restored):
+            self._tell(Reconnected(restored))
+        for call in self._left_before if first and restored else ():
+            self.calls.adopt(call, now)
+        errors = self.calls.resumed(self.connection.current) if restored and self.plan.answer_lost else []
+        # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
+        # unanswered.
+        self.dispatch.begin(errors)
+        self.turns.began(restored, len(errors))
+        if self._contents:
+            # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
+            complete = self.plan.seed == "initial_history"
+            self.dispatch.begin([outgoing.client_content(self._contents, complete)])
+            self._contents = []
+        if self._moving:
+            self._changed(now)
+
+    def _changed(self, now: float) -> None:
+        """The connection that a change was waiting for is open."""
+        self._adopt(self._sent_plan)
+        made, self._moving = self._moving[: self._carried], self._moving[self._carried :]
+        for item in made:
+            if item.event is not None:
+                self._tell(item.event)
+            if item.receipt is not None:
+                item.receipt.sent()
+        if self._moving:  # it was changed again after the setup had gone out
+            self.connection.go_away(inf, now)
+
+    def _lost(self, close: Close, now: float) -> None:
+        """Everything on the current link is gone; a generation that was under way never continues."""
+        self.dispatch.lost()
+        self.quiet.lost()
+        # Doubts are settled with what came by now, before the loss clears the turns.
+        self.turns.settle_doubts(now)
+        crossed = self.input.crossed(close)
+        # In this order: the outbox knows what was not read, the calls and the input take their share of it, and the
+        # turns ask whether the prompt of the exchange is in that.
+        unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
+        self.calls.lose(now, unread)
+        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
+            self._tell(Interrupted())
+            self.latency.cut_off()
+            self._tell(self.reception.timed(TurnComplete(REPLACED)))
+            self.reception.tokens.ends()
+        self.reception.lost()
+
+    def _over(self, error: Exception | None, now: float) -> None:
+        """The session is over."""
+        self.closed, self._error = True, error
+        self.calls.close(now, self.outbox)
+        self.input.fail(self._ended())
+        self.dispatch.fail(self._ended())
+        self._fail_moving(self._ended())
+        if self._exchange is not None:
+            self._exchange.cut_short()
+
+    # Inside
+
+    def _put(self, item: Item, now: float) -> Receipt:
+        self._now = now
+        assert item.receipt is not None
+        if self.closed:
+            item.receipt.fail(self._ended())
+        else:
+            self.input.put(item)
+            self.limits.heard(now)
+            if item.prompts:
+                self.latency.user(False, now)
+        return item.receipt
+
+    def _ended(self) -> Exception:
+        return self._error or close_codes.over()
+
+    def _stay(self) -> None:
+        """A move was wanted, and there will be none."""
+        self.next_plan = self.plan
+        self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
+
+    def _fail_moving(self, error: Exception) -> None:
+        for item in self._moving:
+            if item.receipt is not None:
+                item.receipt.fail(error)
+        self._moving.clear()
+
+    def _adopt(self, plan: Plan) -> None:
+        """The model knows this plan."""
+        self.plan = plan
+        self.calls.use(plan)
+        self.dispatch.use(plan)
+
+    def _flowing(self) -> bool:
+        """True if dropping has stopped."""
+        return self.closed or (self.connection.usable and not self.calls.blocking())
+
+    def _done(self) -> bool:
+        return self.to_come.said() and self.connection.usable
+
+    def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
+        """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
+        for run in left & exchange.calls:
+            if run not in self.calls.pending:
+                self.turns.closed(run, now)
+
+    def _after(self, now: float) -> None:
+        """What follows from any input."""
+        self._now = now
+        # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
+        # end or a move.
+        if self.calls.ledger.left:
+            left = self.calls.take_left()
+            if self.turns.exchange is not None:
+                self._left(self.turns.exchange, left, now)
+        if self.turns.swallowed and self._question is not None:
+            self.turns.asked_again()
+            self._question = self.input.again(self._question)
+        if self.input.untold and self._flowing():
+            self.input.tell()
+        if self.closed:
+            return
+        connection = self.connection
+        if self._moving and connection.cannot_move:
+            self._stay()
+        leaves = self.parking.until < inf or connection.state is _LEAVING
+        if leaves and self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
+        if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
+            self._do(connection.close(now, self.calls.limit), now)
+        elif (due := self.limits.due(now)) is not None:
+            self._do(connection.close(now, due.error), now)
+        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+            self._do(connection.close(now), now)
+        elif connection.state is _LEAVING:
+            self._do(connection.move_if_quiet(self.to_come.snapshot(), now), now)

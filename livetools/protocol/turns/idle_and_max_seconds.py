@@ -1,0 +1,130 @@
+"""The limits of a session's time: ``max_seconds`` of the whole, ``idle`` seconds of silence.
+
+Neither interrupts a speaker. At 90 % of the time the model gets a text about its end, between two turns, and the
+session then ends with a turn. Of a silence the model is asked first whether anybody is still there.
+
+Silence is counted from the end of the last word or sound of either side, and not while anything is pending: an open
+call, an answer that is due, a connection that is being replaced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from livetools.errors import LimitReached
+from livetools.protocol.connection.connection import Connection
+from livetools.protocol.pending import Pending
+from livetools.protocol.send import Dispatch
+from livetools.setup.plan_fields import Plan
+
+#: The share of ``max_seconds`` after which a text tells the model that the session will end.
+TOLD_AT = 0.9
+#: Seconds past ``max_seconds`` that a turn under way is given to end.
+LAST_TURN = 10.0
+#: The text for the model when nobody has spoken for a while.
+ASK_WHETHER_THERE = (
+    "The user has said nothing for a while. Ask in one short sentence whether they are still there."
+)
+#: The text for the model when the time of the session is nearly over.
+SOON_OVER = (
+    "This conversation ends in about {} seconds. Tell the user so in one short sentence, and come to an end."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The session is to be closed, with this error or in order."""
+
+    error: LimitReached | None = None
+
+
+class TimeLimits:
+    """When the time of a session is over, by the options ``max_seconds`` and ``idle`` of ``connect``.
+
+    ``went_idle``: the session was closed because nobody spoke.
+    """
+
+    def __init__(self, plan: Plan, pending: Pending, connection: Connection, dispatch: Dispatch) -> None:
+        self._most, self._idle = plan.max_seconds, plan.idle
+        self._to_come, self._connection, self._dispatch = pending, connection, dispatch
+        self._unlimited = self._most is None and self._idle is None
+        self.began = inf
+        self.went_idle = False
+        self._told = self._most is None  # of the end that is near
+        self._asked = False  # whether anybody is there, since the user was last heard
+        self._silent_since = 0.0
+        self._pending = False  # when that was looked at last
+
+    def begins(self, now: float) -> None:
+        """The session is open for the first time."""
+        self.began = self._silent_since = now
+
+    def heard(self, now: float) -> None:
+        """The user has spoken, typed, or pressed a key: the silence is counted from now on."""
+        self._asked, self._silent_since = False, now
+
+    def spoke(self, now: float, seconds: float) -> None:
+        """The model has said something; ``seconds`` of sound came with it, which play after what came before."""
+        self._silent_since = max(self._silent_since, now) + seconds
+
+    def due(self, now: float) -> Leave | None:
+        """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
+        if self._unlimited:
+            return None
+        pending = self._waits()
+        # The silence is counted from the moment at which nothing is pending any more, so the look before this one
+        # counts too.
+        if pending or self._pending:  # until now
+            self._silent_since = max(self._silent_since, now)
+        self._pending = pending
+        # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
+        if self._most is not None and now >= self._ends_at(pending):
+            return Leave(_too_long(self._most, "turn" if pending else "idle"))
+        if not self._told and now >= self._tells_at():
+            self._told = True
+            self._dispatch.unprompted(SOON_OVER.format(max(1, round(self._ends_at(False) - now))))
+            return None
+        if pending or now < self._idle_at():
+            return None
+        # Asked once and still silent: the session ends. Any sign of the user resets it (heard).
+        if self._asked:
+            self.went_idle = True
+            return Leave()
+        self._asked, self._silent_since = True, now
+        self._dispatch.unprompted(ASK_WHETHER_THERE)
+        return None
+
+    def wake_at(self) -> float:
+        """When that may change without an input."""
+        if self._unlimited:
+            return inf
+        pending = self._waits()
+        ends = self._ends_at(pending) if self._told else self._tells_at()
+        return ends if pending else min(ends, self._idle_at())
+
+    def seconds(self, now: float) -> float:
+        """Since the session stood first; 0 before."""
+        return max(0.0, now - self.began)
+
+    def _waits(self) -> bool:
+        """Whether something is still to come."""
+        return not self._connection.usable or bool(self._to_come.names())
+
+    def _tells_at(self) -> float:
+        return inf if self._most is None else self.began + TOLD_AT * self._most
+
+    def _ends_at(self, pending: bool) -> float:
+        return inf if self._most is None else self.began + self._most + (LAST_TURN if pending else 0.0)
+
+    def _idle_at(self) -> float:
+        return inf if self._idle is None or self.began == inf else self._silent_since + self._idle
+
+
+def _too_long(most: float, phase: str) -> LimitReached:
+    return LimitReached(
+        "max_seconds",
+        f"max_seconds={most:g}, and the session has lasted so long",
+        phase,
+        "Raise max_seconds, or begin another session with history=session.transcript",
+    )

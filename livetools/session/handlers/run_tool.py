@@ -1,0 +1,470 @@
+"""Runs one call of one tool, from its arguments to its ``Outcome``. Everything that a handler can do ends as one."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field, replace
+from functools import partial
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any, Protocol
+
+import anyio
+
+from livetools.errors import ToolError
+from livetools.events import Call
+from livetools.log import get_logger
+from livetools.protocol.calls import wording
+from livetools.protocol.calls.actions import Outcome
+from livetools.session.frame_log import detail
+from livetools.setup.secrecy import place
+from livetools.tools import Hooks, Tool, ToolContext, ToolResult
+from livetools.tools.callbacks import with_context
+from livetools.tools.offline import closing, is_async_iterable
+from livetools.tools.results import error_outcome, failure, outcome, tool_error
+from livetools.tools.values import words
+from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
+
+from .abandon import Leavable
+from .from_thread import WayBack
+from .threads import DaemonThreads, result_of
+
+log = get_logger("livetools.calls")
+
+CANCELLED_TEXT = "cancelled"
+_END = object()
+
+#: What most handlers return: nothing that is awaited, or that yields.
+RESULTS = frozenset({Outcome, str, int, float, bool, dict, list, type(None)})
+
+
+def cancelled() -> Outcome:
+    """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
+    error = ToolError(CANCELLED_TEXT)
+    return Outcome({"error": CANCELLED_TEXT}, error)
+
+
+class Desk(Protocol):
+    """Where the handlers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
+
+    async def settled(self, run: int, outcome: Outcome) -> None: ...
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
+    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
+    def decided(self, run: int, call: Call) -> None: ...
+    def streams(self, run: int) -> bool: ...
+    def reason(self, run: int) -> Exception | None: ...
+
+
+class Job:
+    """A call that is being run. ``context``: for a handler that takes one; ``streams``: yields go out one by one;
+    ``since``: it was started, by ``time.perf_counter``; ``variables``: the context variables of hooks that
+    have let it run already, before its approval.
+    """
+
+    done: Outcome | None = None
+    future: Future[Any] | None = None  # while a thread or an executor has it
+    stopped = False
+    variables: Context | None = None
+    runs: Leavable | None = None  # while it runs
+    way_back: WayBack | None = None  # of the thread that has it
+    began = False  # the handler ran, if only for a moment
+
+    def __init__(
+        self,
+        run: int,
+        call: Call,
+        tool: Tool,
+        context: ToolContext[Any] | None,
+        streams: bool,
+        since: float,
+    ) -> None:
+        self.run, self.call, self.tool, self.context = run, call, tool, context
+        self.streams, self.since = streams, since
+
+    def stop(self) -> bool:
+        """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
+        self.stopped = True
+        if self.context is not None:
+            self.context.mark_cancelled()
+        if self.future is not None:
+            self.future.cancel()  # if no thread took it up it never runs; else the context tells it
+            if self.way_back is not None:
+                self.way_back.cancel()
+            return False
+        return True
+
+
+@dataclass(slots=True)
+class Handlers:
+    """How calls are run: the response key, the hooks of the session, and where sync functions go."""
+
+    key: str = "output"
+    hooks: Sequence[Hooks] = ()
+    threads: DaemonThreads = field(default_factory=DaemonThreads)
+    aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
+    blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
+    # How often each tool has failed in a row, as far as the model could correct it.
+    failures: dict[str, int] = field(default_factory=dict)
+
+    async def execute(self, job: Job, desk: Desk) -> Outcome:
+        """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
+        task is cancelled.
+
+        A handler that was stopped before its task came round does not begin.
+        """
+        tool = job.tool
+        hooks = self._hooks_of(tool)
+        try:
+            if hooks and not job.stopped and job.variables is None:
+                self._decided(job, await self.decide(job.call, tool), desk)
+            done = cancelled() if job.stopped else await self._handle(job, tool, desk)
+        except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
+            # by itself, or because the loop ends: then the session is cancelled as well
+            if was_cancelled(this_task()):
+                await _turn_of_the_loop()
+            if not is_of_the_user(error):
+                raise
+            # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
+            withdrawn = job.stopped and isinstance(error, CancelledError)
+            done = cancelled() if withdrawn else self.failed(error, tool)
+        else:
+            if self.failures and done.error is None:
+                self.failures.pop(tool.name, None)
+        # ``stopped`` tells the hooks why a call was stopped
+        if hooks and not job.stopped:
+            done = await self._reviewed(hooks, job, done)
+        return done
+
+    def failed(self, error: BaseException, tool: Tool) -> Outcome:
+        """The outcome of a failed call. Past the tool's ``retries`` the error tells the model to stop trying."""
+        retries, stop = tool.options["retries"], False
+        if retries is not None and tool_error(error) is not None:
+            self.failures[tool.name] = count = self.failures.get(tool.name, 0) + 1
+            stop = count > retries
+        return error_outcome(error, tool.name, stop)
+
+    async def decide(self, call: Call, tool: Tool) -> Call:
+        """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
+
+        Raises ``ToolError`` where one refuses it. A hook that fails refuses it too: a check must not let a call pass
+        because its server is down.
+        """
+        hooks = self._hooks_of(tool)
+        for at, hook in enumerate(hooks, 1):
+            if (before := getattr(hook, "before", None)) is None:
+                continue
+            try:
+                told = before(call)
+                if told is not None and inspect.isawaitable(told):
+                    told = await told
+            except BaseException as error:
+                if not is_of_the_user(error):
+                    raise
+                raise _refusal(hook, call, error) from error
+            if told is None:
+                continue
+            if not isinstance(told, Mapping):
+                log_return(log, hook, "before", told, "None, or a mapping: the arguments to run it with")
+                raise ToolError(_failed(call))
+            call, replaced = replace(call, args=dict(told)), call
+            for known in hooks[:at]:
+                if (follow := getattr(known, "replaced", None)) is not None:
+                    follow(replaced, call)
+        return call
+
+    def _decided(self, job: Job, call: Call, desk: Desk) -> None:
+        """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
+        undoes it and tells of it), and the hooks behind."""
+        if call is not job.call:
+            job.call = call
+            if job.context is not None:
+                job.context.call = call
+            desk.decided(job.run, call)
+
+    async def _reviewed(self, hooks: Sequence[Hooks], job: Job, done: Outcome) -> Outcome:
+        """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
+        for at, hook in enumerate(hooks):
+            if done.error is not None:
+                await self._tell_all(hooks[at:], "on_error", job.call, done.error)
+                break
+            if (after := getattr(hook, "after", None)) is None:
+                continue
+            done.encoded = None  # a hook may change the response in place
+            try:
+                told = after(job.call, done.response)
+                if told is not None and inspect.isawaitable(told):
+                    told = await told
+            except BaseException as error:
+                excuse(log, f"the hook {type(hook).__name__}.after", error)
+                done = _withheld(job.call, error, done.result)
+                continue
+            if told is not None:
+                other = outcome(told, self.key, job.tool.options["max_result_bytes"])
+                done.response, done.encoded = other.response, other.encoded
+                done.parts = other.parts or done.parts
+        return done
+
+    def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
+        return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
+
+    async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
+        """Tell the hooks of a call that was over before its handler was, or before that could begin."""
+        # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
+        if reason is None or reason is wording.CANCELLED.error:
+            await self.tell_hooks(tool, "on_cancel", call)
+        else:
+            await self.tell_hooks(tool, "on_error", call, reason)
+
+    async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
+        handler = tool.handler
+        assert handler is not None  # the machine starts no call that is only declared
+        positional, keyword = tool.bind(job.call.args, job.context)
+        job.began = tool.kind in ("async", "async_generator")
+        match tool.kind:
+            case "async":
+                value = await handler(*positional, **keyword)
+            case "async_generator" | "generator":
+                value = handler(*positional, **keyword)
+            case _:
+                value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
+        if type(value) not in RESULTS:
+            while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
+                value = await value
+            if (values := self._values_of(job, value)) is not None:
+                return await self._stream(job, tool, values, desk)
+        return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
+
+    def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
+        """The source of a generator's yields, made by the tool itself or by a function that it called."""
+        if inspect.isgenerator(value):
+            return _Steps(self, job, value)
+        return aiter(value) if is_async_iterable(value) else None
+
+    async def _in_thread(self, job: Job, tool: Tool, function: partial[Any]) -> Any:
+        executor = tool.options["executor"]
+        if executor is None:
+            most = tool.options["max_result_bytes"]
+            return await self.threaded(job, partial(copy_context().run, self._made, function, most))
+        run = self._elsewhere(job, function.func, isinstance(executor, ThreadPoolExecutor))
+        return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
+
+    def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:
+        """What the tool's own executor runs: with the context variables of the call, which threads can be given; other
+        processes take no closures, and get what hooks make of them."""
+        if thread:
+            return partial(copy_context().run, function)
+        for hook in self._hooks_of(job.tool):
+            if (wrap := getattr(hook, "elsewhere", None)) is not None:
+                function = wrap(job.call, function)
+        return function
+
+    def _made(self, function: Callable[[], Any], most: int | None) -> Any:
+        """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
+        value = function()
+        # These need the loop; everything else is put into words here, beside it.
+        waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
+        return value if waits else outcome(value, self.key, most)
+
+    async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
+        """Run a part of a handler in a thread of the session's."""
+        job.way_back = job.way_back or WayBack()
+        return await self._submitted(job, self.threads.submit(job.way_back.run, function))
+
+    async def unhindered(self, function: Callable[[], Any]) -> Any:
+        """Run a sync function in a thread that no handler can have taken."""
+        self.aside = self.aside or DaemonThreads()
+        return await result_of(self.aside.submit(WayBack().run, function))
+
+    async def _submitted(self, job: Job, future: Future[Any]) -> Any:
+        job.future = future
+        try:
+            return await result_of(future)
+        finally:
+            job.future = None
+            job.began = job.began or not (future.cancelled() or future.cancel())
+
+    async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
+        """Report each yield; gather them where the model takes no response bit by bit."""
+        gathered: list[object] = []
+        most = tool.options["max_result_bytes"]
+        ends_session, handoff = False, None  # what the yields ask of the session
+        async with closing(values):
+            async for value in values:
+                plain = value
+                if isinstance(value, ToolResult):
+                    plain = value.value
+                    ends_session = ends_session or value.ends_session
+                    handoff = value.handoff or handoff
+                part = outcome(value, self.key, most) if job.streams else None
+                if part is None:
+                    gathered.append(value)  # the media of a ToolResult go along
+                await desk.progress(job.run, plain, part)
+                if job.stopped:
+                    break
+        done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
+        done.ends_session, done.handoff = ends_session, handoff
+        return done
+
+    async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
+        """Run a callable of the user (``undo``, ``approval``), sync or async; an awaitable that it returns is awaited.
+
+        It gets the context if it takes one.
+        """
+        positional, keyword = with_context(function, args, context)
+        # A coroutine function runs in the loop. A sync one could hold that up, and gets a thread.
+        if inspect.iscoroutinefunction(function):
+            return await function(*positional, **keyword)
+        value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
+        return await value if inspect.isawaitable(value) else value
+
+    async def tell_hooks(self, tool: Tool, method: str, *args: object) -> None:
+        """Tell all hooks of a call of this tool: call this method of each that has it."""
+        await self._tell_all(self._hooks_of(tool), method, *args)
+
+    def shutdown(self) -> None:
+        """Let the threads go."""
+        self.threads.shutdown()
+        if self.aside is not None:
+            self.aside.shutdown()
+
+    async def _tell_all(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
+        """Tell the hooks, in their order; what one raises is logged."""
+        for hook in hooks:
+            if (method := getattr(hook, name, None)) is None:
+                continue
+            try:
+                told = method(*args)
+                if told is not None and inspect.isawaitable(told):
+                    await told
+            except BaseException as error:
+                excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+
+
+class _Steps:
+    """A sync generator as an async one: each step is taken in a thread, all in one context."""
+
+    def __init__(self, handlers: Handlers, job: Job, generator: Any) -> None:
+        self._handlers, self._job, self._generator = handlers, job, generator
+        self._context = copy_context()
+
+    def __aiter__(self) -> _Steps:
+        return self
+
+    async def __anext__(self) -> object:
+        step = partial(self._context.run, next, self._generator, _END)
+        value = await self._handlers.threaded(self._job, step)
+        if value is _END:
+            raise StopAsyncIteration
+        return value
+
+    async def aclose(self) -> None:
+        """Run the generator's ``finally``, unless a thread is still inside it."""
+        if not self._generator.gi_running:
+            await self._handlers.unhindered(partial(self._context.run, self._generator.close))
+
+
+def is_of_the_user(error: BaseException) -> bool:
+    """Whether what a callable of the user's raised ends only that callable: anything but Ctrl-C, and the
+    session's own cancellation of this task."""
+    if isinstance(error, anyio.get_cancelled_exc_class()):
+        return _is_stray()
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_of_the_user, error.exceptions))
+    return not isinstance(error, KeyboardInterrupt)
+
+
+def excuse(log: logging.Logger, what: str, error: BaseException, level: int = logging.WARNING) -> None:
+    """Log what ``what``, a callable of the user's, has raised: it costs the session nothing. Raise it where it is not
+    the user's."""
+    if not is_of_the_user(error):
+        raise error
+    log.log(level, "%s failed: %s", what, place(error), exc_info=detail(error))
+
+
+async def _turn_of_the_loop() -> None:
+    """Let the others come round; a cancellation of this task that its handler has not waited for is over then."""
+    try:
+        await anyio.lowlevel.cancel_shielded_checkpoint()
+    except anyio.get_cancelled_exc_class():
+        if not _is_stray():
+            raise
+
+
+def _is_stray() -> bool:
+    """Whether a cancellation is not the session's: it belongs to something that the handler waited for, or
+    the handler cancelled its own task (asyncio alone has such)."""
+    return not on_trio() and anyio.current_effective_deadline() != -math.inf
+
+
+def note(job: Job, done: Outcome, elapsed: float) -> None:
+    """Log how a call ended: names, ids and times, no arguments and no results."""
+    call, error = job.call, done.error
+    level = logging.INFO if error is None or isinstance(error, ToolError) else logging.ERROR
+    if not log.isEnabledFor(level):
+        return
+    how = "done" if error is None else type(error).__name__
+    extra = {"call_id": call.id, "tool": call.name, "duration": elapsed, "outcome": how}
+    if error is None or level == logging.INFO:
+        log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
+        return
+    error = error.with_traceback(_of_the_user(error.__traceback__))
+    shown, advice = detail(error), _advice(job, error)
+    if shown is None:
+        advice += " (message hidden; see ToolFinished.error, or set LIVETOOLS_LOG=frames)"
+    message = "%s (%s): %s, after %.3f s%s"
+    log.log(level, message, call.name, call.id, place(error), elapsed, advice, extra=extra, exc_info=shown)
+
+
+def _advice(job: Job, error: Exception) -> str:
+    """What to do where a tool used ``context.deps`` and there are none; nothing for any other error."""
+    if job.context is None or job.context.deps is not None:
+        return ""
+    used_none = (isinstance(error, AttributeError) and error.obj is None and error.name is not None) or (
+        type(error) is TypeError and "'NoneType' object" in str(error)
+    )
+    if used_none and any("deps" in frame.f_code.co_names for frame, _ in walk_tb(error.__traceback__)):
+        return ": context.deps is None, pass connect(deps=...)"
+    return ""
+
+
+def _refusal(hook: Hooks, call: Call, error: BaseException) -> ToolError:
+    """What the model reads where ``before`` raised: the text of a ``ToolError``, which was meant for it."""
+    if (meant := tool_error(error)) is not None:
+        return meant
+    excuse(log, f"the hook {type(hook).__name__}.before, which refuses {call.name} ({call.id}),", error)
+    return ToolError(_failed(call))
+
+
+def _failed(call: Call) -> str:
+    return f"{call.name} was refused: its check failed"
+
+
+def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
+    """The answer of a call whose ``after`` failed. It has run, and is not undone."""
+    text = f"{call.name} has run, and its result is withheld: the check of its result failed"
+    if (meant := tool_error(error)) is not None:
+        text = f"{call.name} has run, and its result is withheld: {words(meant)}"
+    return Outcome(failure(text), ToolError(text), result=result)
+
+
+def log_return(log: logging.Logger, hook: Hooks, name: str, told: object, wanted: str) -> None:
+    """Log that a hook has returned what it cannot: its class only, for the value may hold anything."""
+    what = f"{type(hook).__name__}.{name}"
+    log.error("the hook %s has returned a %s; expected %s", what, type(told).__name__, wanted)
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that is the user's."""
+    while trace is not None and trace.tb_next is not None and _is_ours(trace):
+        trace = trace.tb_next
+    return trace
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    name = trace.tb_frame.f_globals.get("__name__", "")
+    return str(name).startswith(("livetools.", "concurrent.futures"))

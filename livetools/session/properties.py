@@ -1,0 +1,211 @@
+"""The read-only facts of a session (usage, handle, stats), and its driver while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
+from livetools.events import Usage
+from livetools.protocol.input.audio_format import Samples
+from livetools.protocol.input.resend import Receipt
+from livetools.protocol.transcript.transcript import Transcript
+from livetools.session.running.session_driver import SessionDriver
+from livetools.session.running.task_host import Host
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan_fields import Plan
+from livetools.transport.loop.timer import in_time
+from livetools.transport.loop.wake import make_wake
+
+from .ask_and_reply import Reply, settled
+from .startup import Assembly
+
+
+class SessionFacts:
+    """The facts of a session; its verbs are in :class:`~livetools.Session`."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._host = Host("livetools session")
+        self._driver: SessionDriver | None = None
+        self._rate = 0  # of the audio that is sent
+        self._samples = Samples()  # of it
+        self._ended = False  # the iterator has been raised the error
+
+    @property
+    def handle(self) -> str | None:
+        """The newest handle: ``connect(handle=...)`` resumes from here, for two hours, in any process."""
+        return self._running().machine.handle
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the session so far."""
+        return self._running().machine.usage
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation as ``contents``, with every function call and its response."""
+        return self._assembly.transcript
+
+    @property
+    def model(self) -> str:
+        """The model's name, as the service knows it (``models/...`` or a resource of Vertex AI)."""
+        return self._assembly.plan.model
+
+    @property
+    def tools(self) -> Mapping[str, bool]:
+        """The functions that the model may call: name → whether a handler answers; if not, :meth:`respond` must."""
+        return {name: policy.handled for name, policy in self.plan.policies.items()}
+
+    @property
+    def profile(self) -> ModelProfile:
+        """What is known of the model."""
+        return self._assembly.plan.profile
+
+    @property
+    def plan(self) -> Plan:
+        """What ``connect`` and ``update`` decided: the model, the setup message, the policy of each tool."""
+        return self._assembly.plan if self._driver is None else self._driver.machine.next_plan
+
+    @property
+    def pending(self) -> list[str]:
+        """What is still to come, in words; empty when nothing is.
+
+        Named are open calls (those that wait for an approval, for a slot or for :meth:`respond`, lost ones and those in
+        the background, too), results that are due as text, texts that were not sent yet, and a turn that the model is
+        expected to begin or to end. Sound and video are never in it. ``stats()["waiting_for"]`` has the same in one
+        string. A loop that leaves at ``TurnComplete`` when this is empty cuts off no call. It always leaves: what was
+        pending at one ``TurnComplete`` brings another when it ends, with the reason ``NOTHING_PENDING`` if no turn ends
+        then. Where nobody loops, :meth:`wait_until_settled` waits for that.
+
+        ::
+
+            async for event in session:
+                if isinstance(event, TurnComplete) and not session.pending:
+                    break
+        """
+        return self._running().machine.pending
+
+    async def wait_until_settled(self, timeout: float | None = None) -> Reply:
+        """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
+
+        Returns what the model said since the last ``ask`` returned, or since the session began. The session continues.
+        This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
+        while calls may run; asking the same question again would run its calls again. Beside a loop over the events
+        both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
+        last 4 MiB, and of words and calls beside a loop the last 512 KiB).
+
+        Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
+        ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
+        session. Cancelling ends nothing but the waiting.
+
+        ::
+
+            reply = await session.ask("Book a table for two.")
+            if reply.interrupted:  # the connection was lost, and the tool runs on
+                reply = await session.wait_until_settled(timeout=60)
+        """
+        driver = self._live()
+        seconds = checked_timeout(timeout, "timeout")
+        if self._inside(driver):
+            raise ConcurrencyError(
+                "wait_until_settled() inside a tool or a hook waits for its end: return first"
+            )
+        try:
+            return await in_time(partial(settled, driver), seconds)
+        # Where nothing is open any more, there is nothing to name.
+        except TimeoutError:
+            still = ", ".join(driver.machine.pending)
+            if not still:
+                raise
+            raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
+
+    @property
+    def unsaved(self) -> list[str]:
+        """What the newest handle does not hold, in words: what is :attr:`pending`, messages that may not have been
+        read, a turn that has ended since. It would be lost if the process died now; :meth:`park` waits until this is
+        empty.
+        """
+        return self._running().machine.unsaved
+
+    @property
+    def parked(self) -> bool:
+        """Whether ``park()`` closed the session (not a tool, the service or ``aclose()``): it may be resumed."""
+        return self._running().machine.parked
+
+    def stats(self) -> dict[str, Any]:  # plain values
+        """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
+
+        ``waiting_for`` has what is :attr:`pending`, and is empty if nothing is. ``latency`` holds ``first_output`` and
+        ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
+        ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
+        in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
+        ``losses`` counts the connections that were lost, planned moves apart; ``last_loss`` (``None`` before the first)
+        has the ``code`` of the last one, ``how`` it ended in words, and the ``calls`` that were open.
+        ``loop_blocks`` maps the names of tools that blocked the event loop for 0.25 s or longer to how often they did.
+        """
+        driver = self._running()
+        return {
+            **driver.machine.stats(),
+            **driver.tasks.stats(),
+            "events_dropped": driver.inbox.dropped,
+            "history_dropped": self.transcript.dropped,
+        }
+
+    def _inside(self, driver: SessionDriver) -> bool:
+        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
+        guardrails = self._assembly.guardrails
+        return driver.tasks.inside() or (guardrails is not None and guardrails.inside())
+
+    def _running(self) -> SessionDriver:
+        if self._driver is None:
+            raise LocalProtocolError("the session is not open: async with connect(...) as session")
+        return self._driver
+
+    def _here(self) -> SessionDriver:
+        """The driver of a session that is used where it belongs."""
+        driver = self._driver if self._driver is not None else self._running()
+        # The check that nearly every call passes; the other one finds the words for the error.
+        if self._host.here() is not self._host.loop:
+            self._host.require_loop()
+        return driver
+
+    def _live(self) -> SessionDriver:
+        """The driver of a session that is open and used where it belongs."""
+        driver = self._here()
+        if driver.over.is_set:
+            raise driver.why_over()
+        return driver
+
+    def _said(self, text: str) -> None:
+        """The user says this in text."""
+        self.transcript.user_text(text)
+        self._assembly.listeners.typed(text)
+        if self._assembly.guardrails is not None:
+            self._assembly.guardrails.typed(text)
+
+    async def _sent(self, receipt: Receipt) -> None:
+        wake = make_wake()
+        receipt.watch(wake.set)
+        driver = self._running()
+        await driver.follow()
+        if not receipt.done:
+            await driver.handed_over(receipt, wake)
+        # The caller sees the error here, so leaving the session does not raise it again.
+        if receipt.error is not None:
+            driver.seen(receipt.error)
+            raise receipt.error
+
+
+def checked_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")
+
+
+def checked_timeout(timeout: object, name: str) -> float | None:
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
+        return timeout
+    if timeout is None:
+        return None
+    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")

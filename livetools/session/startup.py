@@ -1,0 +1,157 @@
+"""Holds what ``connect`` decided before a session is dialled, and starts the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from anyio.abc import TaskGroup
+
+from livetools.errors import LocalProtocolError
+from livetools.events import Call, Event
+from livetools.log import get_logger
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.resend import Receipt
+from livetools.protocol.messages import outgoing
+from livetools.protocol.session_machine import NO_DIAL, Machine
+from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
+from livetools.session.handlers.run_tool import Handlers
+from livetools.session.handlers.tasks import Tasks
+from livetools.session.listening.guardrails import Guardrails
+from livetools.session.listening.listeners import Listeners
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.session_driver import SessionDriver
+from livetools.session.running.sockets import Sockets
+from livetools.session.running.task_host import Host, Starter
+from livetools.setup.plan import replan
+from livetools.setup.plan_fields import Plan, ToolSpec
+from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
+from livetools.transport.contract import Dialer
+from livetools.transport.endpoint import Endpoint
+
+from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
+
+log = get_logger("livetools.session")
+
+
+def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
+    """The specs of these tools for a plan. Each spec carries its tool, which runs the calls."""
+    return [replace(tool.spec(), tool=tool) for tool in tools]
+
+
+@dataclass(slots=True)
+class Assembly:
+    """What ``connect`` has made of its arguments."""
+
+    plan: Plan
+    endpoint: Endpoint
+    dialer: Dialer
+    policy: ReconnectPolicy | None = None
+    deps: object = None
+    hooks: Sequence[Hooks] = ()
+    clock: Clock = field(default_factory=SystemClock)
+    store: HandleStore | None = None
+    max_history: int = MAX_HISTORY
+    transcript: Transcript = field(init=False)
+    listeners: Listeners = field(default_factory=Listeners)
+    guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
+    left: Sequence[Call] = ()  # by an earlier process of the conversation
+    updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
+
+    def __post_init__(self) -> None:
+        self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
+        self.transcript.if_full(_log_full)
+
+    def dial_through(self, wrap: Callable[[Dialer], Dialer]) -> None:
+        """Put another dialer around the one that is used."""
+        self.dialer = wrap(self.dialer)
+
+    async def start(self, host: Host, session: SessionLike) -> SessionDriver:
+        """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
+        for warning in (*self.plan.warnings, *self.endpoint.warnings):
+            log.warning("%s", warning)
+        # A handle that was passed is the one to resume, whatever a store holds.
+        if self.store is not None and self.plan.handle is None:
+            self.plan = replace(self.plan, handle=await load_handle(self.store))
+        if isinstance(self.store, ConversationStore):
+            self.left = () if self.plan.handle is None else await self.store.left()
+            self.store.follow(session)
+        self.transcript.user_content(self.plan.history)
+        drivers: list[SessionDriver] = []
+
+        async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            # Before the driver and its handlers are made, which inherit the context variables that a hook sets.
+            self.listeners.observe(self.hooks, session)
+            machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
+            driver = SessionDriver(
+                machine, self.clock, [self.transcript.event, self.listeners.event], self.update
+            )
+            drivers.append(driver)
+            made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
+            self.guardrails = made or None
+            try:
+                await self._run(driver, group, session, ready)
+            finally:
+                self.listeners.end(driver.error)
+
+        await host.start(main)
+        return drivers[0]
+
+    async def _run(
+        self, driver: SessionDriver, group: TaskGroup, session: SessionLike, ready: Callable[[], None]
+    ) -> None:
+        handlers = Handlers(self.plan.response_key, self.hooks)
+        tasks = Tasks(Starter(group), handlers, driver, self.deps, session)
+        sockets = Sockets(group, self.dialer, self.endpoint, driver)
+        beside: list[Guardrails | Keeper] = []
+        if self.guardrails is not None:
+            beside.append(self.guardrails)
+        if self.store is not None:
+            beside.append(Keeper(self.store))
+        for each in beside:
+            driver.tap(each.tap)
+            group.start_soon(each.run)
+        try:
+            await driver.run(group, tasks, sockets, ready)
+            for each in beside:
+                await each.finish()
+        finally:
+            if self.guardrails is not None:
+                self.guardrails.close()
+
+    def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
+        """Plan the change and tell the machine, which tells ``event`` when the model has it.
+
+        Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
+        """
+        specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
+        plan = replan(driver.machine.next_plan, tools=specs, instructions=agent.instructions)
+        frame = None
+        # Within the connection where the model reads the change there; else the machine moves to another connection,
+        # whose setup holds it.
+        if plan.takes_update:
+            instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
+            tools = None if specs is None else plan.setup.get("tools", [])
+            frame = outgoing.context_update(instructions, tools)
+        elif not driver.machine.may_move:
+            raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
+        given = {"instructions": agent.instructions, "tools": specs}
+        self.updated |= {what for what, value in given.items() if value is not None}
+        return driver.machine.update(plan, frame, driver.clock.now(), event)
+
+    def parked(self) -> None:
+        """Log what is lost when the conversation continues elsewhere."""
+        if self.updated:
+            log.warning(
+                "parked: the %s that update() or a hand-off has set do not go along with the handle; give them to "
+                "the connect(handle=...) that continues it",
+                " and ".join(sorted(self.updated)),
+            )
+
+    def _seed(self) -> list[Mapping[str, object]]:
+        plan = self.plan
+        return list(self.transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
+
+
+def _log_full(most: int) -> None:
+    log.warning("the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most)

@@ -1,0 +1,113 @@
+"""Says what was meant by a keyword that ``connect`` or ``attach`` does not have.
+
+Users of google-genai pass ``system_instruction=``; somebody mistypes ``tool=``. Python alone would say
+"unexpected keyword argument". Each name that is known somewhere has a place: another parameter, a field of the config,
+an option of a tool, of the transport or of the reconnection. What is unknown is compared with all of these.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.setup.config_fields import (
+    ALLOWED_INSTEAD,
+    NO_TOOL_CHOICE,
+    NOT_LIVE,
+    TOOL_CHOICE,
+)
+from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
+from livetools.setup.sdk import generated_tables
+from livetools.setup.sdk.camel_case import camel, snake
+from livetools.tools import ToolOptions
+from livetools.transport.websocket import WebSocket
+
+#: What other libraries call a parameter of ours. Fields of google-genai's config are here too.
+ALIASES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("system_instruction", "system_instructions", "system_prompt", "system_message", "system", "prompt"),
+        "instructions",
+    ),
+    **dict.fromkeys(("model_name", "model_id"), "model"),
+    **dict.fromkeys(("functions", "function_declarations", "tool_list"), "tools"),
+    **dict.fromkeys(("voice_name", "voice_config", "prebuilt_voice_config"), "voice"),
+    **dict.fromkeys(("language_code", "lang"), "language"),
+    **dict.fromkeys(("messages", "contents", "chat_history", "initial_history"), "history"),
+    **dict.fromkeys(("dependencies", "context", "state", "userdata"), "deps"),
+    **dict.fromkeys(("key", "token", "google_api_key", "gemini_api_key"), "api_key"),
+    **dict.fromkeys(("url", "endpoint", "host", "uri"), "base_url"),
+    **dict.fromkeys(("vertex", "use_vertex", "use_vertexai"), "vertexai"),
+    **dict.fromkeys(("region",), "location"),
+    **dict.fromkeys(("session_resumption", "resume", "resume_handle", "session_handle"), "handle"),
+    **dict.fromkeys(("timeout", "function_timeout"), "tool_timeout"),
+    **dict.fromkeys(("max_duration", "max_session_seconds", "session_timeout", "time_limit"), "max_seconds"),
+    **dict.fromkeys(("idle_timeout", "silence_timeout", "inactivity_timeout"), "idle"),
+    **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
+    **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
+    **dict.fromkeys(("callbacks", "guardrails"), "hooks"),
+    **dict.fromkeys(("allowed_tools", "allowed_function_names"), "allowed"),
+    **dict.fromkeys(("live_connect_config", "generate_content_config", "session_config"), "config"),
+    **dict.fromkeys(("max_concurrent", "parallelism", "max_parallel"), "max_concurrency"),
+}
+
+
+def unexpected(
+    function: Callable[..., object], names: Iterable[str], elsewhere: str = ""
+) -> UnexpectedKeyword:
+    """The error for keywords that ``function`` does not have; it says what was meant by each.
+
+    ``elsewhere``: where everything goes that is neither a parameter of the function nor an option of a tool; without
+    it each name is looked for in the config, the transport and the reconnection.
+    """
+    own = keywords(function)
+    known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
+    known |= {} if elsewhere else _places()
+    known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
+    nothing = elsewhere or "no similar argument exists"
+    return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
+
+
+def _meant(name: str, known: Mapping[str, str]) -> str | None:
+    word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
+    if camel(word) in TOOL_CHOICE:
+        return f"{NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}" if "allowed" in known else NO_TOOL_CHOICE
+    if camel(word) in NOT_LIVE:  # though the config has it
+        return f"the Live API does not support {word}"
+    return meant(word, known)
+
+
+@functools.cache
+def _places() -> Mapping[str, str]:
+    """Where each field of the reconnection, the config and the transport is set; of several places the last holds."""
+    line = {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
+    # Reversed, so that of equal names the one on top of the config holds.
+    config = {path[-1]: f"config={_written(path)}" for path in reversed(list(config_fields()))}
+    transport = {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
+    return {**line, **config, **transport}
+
+
+#: Fields of the config that have a parameter of their own, or more inside than a configuration.
+_APART = frozenset({"tools", "systemInstruction", "httpOptions"})
+
+
+def config_fields() -> Iterator[tuple[str, ...]]:
+    """The way to each field of the config, in ``snake_case``; those on top first, each object once."""
+    waiting: list[tuple[tuple[str, ...], str]] = [((), "LiveConnectConfig")]
+    seen = {"LiveConnectConfig"}
+    for way, type_ in waiting:  # which grows
+        for name, kind in generated_tables.types()[type_].items():
+            yield (*way, snake(name))
+            inner = kind.strip("[]{}")
+            if name not in _APART and inner in generated_tables.types() and inner not in seen:
+                seen.add(inner)
+                waiting.append(((*way, snake(name)), inner))
+
+
+def _written(path: tuple[str, ...]) -> str:
+    """A field of the config with everything around it: ``{'thinking_config': {'thinking_budget': ...}}``."""
+    written = "..."
+    for name in reversed(path):
+        written = f"{{{name!r}: {written}}}"
+    return written

@@ -1,0 +1,367 @@
+"""Turns a configuration (a ``LiveConnectConfig`` or its dict) into the fields of the setup message.
+
+Only shapes are known here, no model: names are read in both casings and written in camelCase, bytes become
+base64, enums their value, int64 strings, and each field of google-genai's ``LiveConnectConfig`` goes to its place, by
+the tables of :mod:`livetools.setup.sdk`. google-genai itself is not imported: its types are pydantic models, and dump
+themselves.
+"""
+
+from __future__ import annotations
+
+import base64
+import enum
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, time
+from typing import Any, TypeAlias
+
+from livetools.errors import ConfigError
+
+from .did_you_mean import did_you_mean
+from .sdk import config_values, generated_tables
+from .sdk.camel_case import camel, snake
+
+Json: TypeAlias = Any  # whatever JSON can say
+
+#: The options of HTTP that a Live session takes, as google-genai's own does.
+HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
+
+# Documented as not supported in Live (ai.google.dev/api/live, 2026-09).
+NOT_LIVE = frozenset({
+    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
+    "routingConfig", "audioTimestamp",
+})  # fmt: skip
+
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
+NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
+ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
+
+# What lies under these is the user's own, names included.
+_FREE = frozenset({
+    "labels", "args", "response", "parametersJsonSchema", "responseJsonSchema", "headers", "default", "example",
+    "partMetadata", "customConfigs", "jsonSchema",
+})  # fmt: skip
+_NAMED = frozenset({"properties", "defs"})  # names of the user's own over schemas
+
+
+def plain(value: object, key: str = "") -> Json:
+    """``value`` as the wire writes it; ``key`` is its camelCase name.
+
+    Pydantic models dump themselves; bytes become base64 (standard alphabet), enums their value, int64
+    strings. ``None`` in an object is left out. Raises :class:`ConfigError` for what JSON cannot say.
+    """
+    value = _dumped(value)
+    if isinstance(value, Mapping):
+        if key in _FREE:
+            return {str(k): plain(v, key) for k, v in value.items()}
+        if key in _NAMED:
+            return {str(k): plain(v) for k, v in value.items()}
+        pairs = ((camel(str(k)), v) for k, v in value.items() if v is not None)
+        return {k: plain(v, k) for k, v in pairs}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(v, key) for v in value]
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return str(value) if key in config_values.INT64 else value
+    if isinstance(value, float):
+        return int(value) if key == "topK" and value.is_integer() else value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    raise ConfigError(
+        f"{snake(key) or 'the configuration'} holds a {type(value).__name__}, which JSON cannot say"
+    )
+
+
+def several(value: Any) -> list[Any]:
+    """What google-genai takes for a list: a list, one entry of it, or ``None`` for an empty one."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _dumped(value: object) -> object:
+    if isinstance(value, enum.Enum):
+        return value.value
+    dump = getattr(value, "model_dump", None)
+    return dump(exclude_none=True) if callable(dump) and not isinstance(value, type) else value
+
+
+def wire_model(model: str, *, vertexai: bool, project: str | None = None, location: str | None = None) -> str:
+    """``model`` as the setup names it: ``models/…``, on Vertex AI ``projects/…/publishers/google/models/…``.
+
+    Without a project and a location (a key for Vertex's express mode) the path begins with ``publishers``.
+    """
+    if not model.strip("/ "):
+        raise ConfigError("model is empty: pass a name such as 'gemini-3.8-live'")
+    if any(c.isspace() or c in "?&#" for c in model) or ".." in model:
+        raise ConfigError(f"{model!r} is not a model's name")
+    if not vertexai:
+        return model if "/" in model else f"models/{model}"
+    if model.startswith("projects/"):
+        return model
+    path = model.removeprefix("models/")
+    if not path.startswith("publishers/"):
+        path = f"publishers/google/models/{path}" if "/" not in path else path
+    return f"projects/{project}/locations/{location}/{path}" if project and location else path
+
+
+def read(config: object) -> dict[str, object]:
+    """The fields that ``config`` sets, by their camelCase names; the values as they were given.
+
+    ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
+    hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown or a
+    doubled name.
+    """
+    if config is None:
+        return {}
+    fields: Iterable[tuple[str, object]]
+    if isinstance(config, Mapping):
+        fields = config.items()
+    elif hasattr(config, "model_fields_set"):
+        fields = [(name, getattr(config, name)) for name in sorted(config.model_fields_set)]
+    else:
+        raise ConfigError(
+            f"config is a {type(config).__name__}: pass a google.genai.types.LiveConnectConfig or a dict"
+        )
+    found: dict[str, object] = {}
+    for name, value in fields:
+        key = camel(name)
+        if key not in generated_tables.types()["LiveConnectConfig"]:
+            raise ConfigError(_unknown(name, key))
+        if key in found:
+            raise ConfigError(f"config names {snake(key)} twice, in both casings")
+        found[key] = value
+    return found
+
+
+def _unknown(name: str, key: str) -> str:
+    if key in TOOL_CHOICE:
+        return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
+    if key in NOT_LIVE:
+        return f"config.{name}: the Live API does not support it; leave it out"
+    types = generated_tables.types()
+    if key in types["GenerationConfig"]:
+        return f"config has no field {name!r}; it belongs inside config.generation_config"
+    meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
+    return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
+
+
+def with_speech(
+    fields: Mapping[str, object], voice: object = None, language: object = None
+) -> Mapping[str, object]:
+    """The fields with a prebuilt voice and a language (BCP-47) in their ``speech_config``.
+
+    Raises :class:`ConfigError` when either is given twice, or is not a name.
+    """
+    if voice is None and language is None:
+        return fields
+    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
+    given = plain(fields.get("speechConfig") or {}, "speechConfig")
+    said = {**generation.get("speechConfig", {}), **given}
+    for name, value, key, example in (
+        ("voice", voice, "voiceConfig", "Kore"),
+        ("language", language, "languageCode", "en-US"),
+    ):
+        if value is not None and not (isinstance(value, str) and value.strip()):
+            raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
+        if value is not None and key in said:
+            raise ConfigError(
+                f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
+            )
+    said |= speech(voice, language)
+    # Where only generation_config says how it speaks the rest goes there too: in both places it would be refused.
+    if "speechConfig" in generation and not given:
+        return {**fields, "generationConfig": {**generation, "speechConfig": said}}
+    return {**fields, "speechConfig": said}
+
+
+def speech(voice: object, language: object) -> dict[str, Json]:
+    """What a speech config says for a prebuilt voice and a language; nothing for what is ``None``."""
+    said: dict[str, Json] = {}
+    if voice is not None:
+        said["voiceConfig"] = {"prebuiltVoiceConfig": {"voiceName": voice}}
+    if language is not None:
+        said["languageCode"] = language
+    return said
+
+
+def setup(
+    fields: Mapping[str, object], instructions: object = None, *, vertexai: bool | None = None
+) -> dict[str, Json]:
+    """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
+
+    ``vertexai`` says which API is dialled; where that is not known (``None``), what only one of them takes is taken.
+    Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``), for an
+    unknown name inside, and for what Live does not take (``response_schema`` …).
+    """
+    out: dict[str, Json] = {}
+    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
+    for key, value in fields.items():
+        if key in _ELSEWHERE or value is None or value is False:
+            continue  # False is every flag's default
+        target = generation if generated_tables.places()[key] else out
+        if key in target:
+            raise ConfigError(
+                f"{snake(key)} is set in both config and config.generation_config: set only one of them"
+            )
+        target[key] = _field(key, value)
+    if unsupported := sorted(NOT_LIVE & generation.keys()):
+        names = ", ".join(snake(n) for n in unsupported)
+        raise ConfigError(f"config.generation_config: the Live API does not support {names}; leave it out")
+    if generation:
+        out["generationConfig"] = generation
+    if instructions:
+        if "systemInstruction" in out:
+            raise ConfigError(
+                "instructions and config.system_instruction are both set: pass only one of them"
+            )
+        out["systemInstruction"] = content(instructions, "instructions")
+    kinds = generated_tables.types()["LiveConnectConfig"]
+    out = {
+        key: config_values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()
+    }
+    if vertexai is not None:
+        config_values.for_api(out, "setup", vertexai=vertexai, path="config")
+    _check_values(out)
+    return out
+
+
+#: Fields that are not copied: the options are the endpoint's, the tools the plan's, and the last one is the target.
+_ELSEWHERE = frozenset({"httpOptions", "tools", "generationConfig"})
+
+
+def _field(key: str, value: object) -> Json:
+    if key == "systemInstruction":
+        return content(value, "config.system_instruction")
+    if key in {"inputAudioTranscription", "outputAudioTranscription"} and value is True:
+        return {}
+    if key == "responseModalities":
+        return [m.upper() if isinstance(m, str) else m for m in map(plain, several(value))]
+    return plain(value, key)
+
+
+def _check_values(setup: Mapping[str, Json]) -> None:
+    compression = setup.get("contextWindowCompression", {})
+    if "triggerTokens" in compression and "slidingWindow" not in compression:
+        raise ConfigError(
+            "context_window_compression.trigger_tokens does nothing without sliding_window: "
+            "add 'sliding_window': {}"
+        )
+    if "multiSpeakerVoiceConfig" in setup.get("generationConfig", {}).get("speechConfig", {}):
+        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
+
+
+def http_options(fields: Mapping[str, object]) -> dict[str, Json]:
+    """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
+    value = fields.get("httpOptions")
+    given = _dumped(value) if value is not None else {}
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"config.http_options is an object, not {type(value).__name__}")
+    given = {camel(str(k)): v for k, v in given.items() if v is not None}
+    if more := sorted(given.keys() - HTTP_OPTIONS):
+        names = ", ".join(snake(n) for n in more)
+        raise ConfigError(
+            f"config.http_options: a Live session takes base_url, api_version and headers, not {names}. "
+            "Proxies, certificates and timeouts belong to transport=WebSocket(...)"
+        )
+    return {k: plain(v, k) for k, v in given.items()}
+
+
+def wants_v1alpha(fields: Mapping[str, object]) -> bool:
+    """Whether the configuration asks for what the Gemini API takes in v1alpha only (2026-10-22, four models).
+
+    Anywhere else: ``Unknown name "proactivity" at 'setup'``.
+    """
+    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
+    affective = fields.get("enableAffectiveDialog") or generation.get("enableAffectiveDialog")
+    return bool(affective) or fields.get("proactivity") is not None
+
+
+def content(value: object, where: str) -> Json:
+    """Text, a part, a list of these, or a content → ``{"parts": [...]}``, with a role where one was given."""
+    if isinstance(value, str):
+        return {"parts": [{"text": value}]}
+    if isinstance(value, (list, tuple)):
+        return {"parts": [_part(item, where) for item in value]}
+    given = plain(value)
+    if not isinstance(given, dict):
+        raise ConfigError(f"{where}: expected text, a part or a content, not {type(value).__name__}")
+    if "parts" not in given:
+        return {"parts": [_part(given, where)]}
+    return {**given, "parts": [_part(part, where) for part in several(given["parts"])]}
+
+
+def _part(value: object, where: str) -> Json:
+    if isinstance(value, str):
+        return {"text": value}
+    given = plain(value)
+    if isinstance(given, dict) and "uri" in given and "name" in given:  # google.genai.types.File
+        kind = {"mimeType": given["mimeType"]} if "mimeType" in given else {}
+        return {"fileData": {"fileUri": given["uri"], **kind}}
+    if not isinstance(given, dict) or not given:
+        raise ConfigError(f"{where}: a part is text or an object such as {{'text': ...}}, not {value!r:.60}")
+    given = config_values.checked(given, "Part", where)
+    data = given.get("inlineData", {}).get("data", "")
+    if not (isinstance(data, str) and is_base64(data)):
+        raise ConfigError(
+            f"{where}: inlineData.data is not base64: give the bytes themselves, or base64.b64encode(...)"
+        )
+    return given
+
+
+def is_base64(text: str) -> bool:
+    """Whether the service decodes this: either alphabet, padded or not. Line breaks and the rest close with 1007."""
+    digits = text.rstrip("=")
+    return len(digits) % 4 != 1 and len(text) - len(digits) <= 2 and not _NOT_BASE64.search(digits)
+
+
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/_-]")
+
+
+def history(contents: object) -> tuple[dict[str, Json], ...]:
+    """A conversation as ``contents``: each with ``role`` (``user`` or ``model``) and ``parts``, in camelCase.
+
+    Takes dicts and google-genai's ``Content``. Raises :class:`ConfigError` that names the entry.
+    """
+    if contents is None:
+        return ()
+    if isinstance(contents, (str, bytes, Mapping)) or not isinstance(contents, Iterable):
+        raise ConfigError("history is a list of contents: [{'role': 'user', 'parts': [{'text': ...}]}, ...]")
+    return tuple(_turn(entry, f"history[{n}]") for n, entry in enumerate(contents))
+
+
+def _turn(entry: object, where: str) -> dict[str, Json]:
+    given = plain(entry)
+    if not isinstance(given, dict) or "parts" not in given:
+        raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
+    if given.get("role") not in ("user", "model"):
+        raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
+    if not given["parts"]:
+        raise ConfigError(f"{where} has no parts; leave it out")
+    turn: dict[str, Json] = content(given, where)
+    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
+
+
+def _sayable(part: Json) -> Json:
+    """A part whose function response can be sent."""
+    answer = part.get("functionResponse")
+    if not isinstance(answer, dict) or "response" not in answer:
+        return part
+    response = without_references(answer["response"], wrap=True)
+    return {**part, "functionResponse": {**answer, "response": response}}
+
+
+def without_references(value: Json, *, wrap: bool = False) -> Json:
+    """A value with every object that has a key ``$ref`` as its JSON text: Gemini 3 takes ``$ref`` in a response for the
+    name of a part, and refuses it. ``wrap``: what is returned is an object."""
+    if isinstance(value, dict):
+        if "$ref" in value:
+            text = json.dumps(value, ensure_ascii=False)
+            return {"output": text} if wrap else text
+        return {key: without_references(inner) for key, inner in value.items()}
+    return [without_references(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,214 @@
+"""``Plan``, ``CallPolicy`` and ``ToolSpec``: what a session sends and how it serves calls. ``plan`` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+from livetools.errors import ConfigError
+
+from .model_profiles import ModelProfile
+
+#: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
+#: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).
+CLOSING_SILENCE = 1.0
+
+ReplyFormat: TypeAlias = Literal["tool_response", "client_content"]
+ReplyBatching: TypeAlias = Literal["each", "batch"]
+LostResults: TypeAlias = Literal["deliver", "drop"]
+
+# The defaults of the options that are numbers or words. Every signature and field that has such an option reads them.
+
+#: How results are sent.
+REPLY_FORMAT: Final[ReplyFormat] = "tool_response"
+#: Whether each call is answered by itself, or the calls of a message together.
+REPLY_BATCHING: Final[ReplyBatching] = "each"
+#: The key of a response that holds what a tool returned.
+RESPONSE_KEY: Final = "output"
+#: Handlers that run at once in a session.
+MAX_CONCURRENCY: Final = 64
+#: Seconds until a call is answered with `timed out`, unless the tool sets its own timeout.
+TOOL_TIMEOUT: Final = 60.0
+#: Seconds until an approval that nobody gives is a refusal.
+APPROVAL_TIMEOUT: Final = 60.0
+#: What happens to a result whose connection is lost.
+LOST_RESULTS: Final[LostResults] = "deliver"
+#: Seconds from dialling to a session.
+SETUP_TIMEOUT: Final = 10.0
+#: Seconds of silence after which livetools stops waiting for the model's turn.
+STALL_TIMEOUT: Final = 20.0
+#: Whether input is dropped while a blocking call is open: as the profile of the model says.
+INPUT_GATE: Final = "auto"
+
+
+class PlanOptions(TypedDict, total=False):
+    """The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them."""
+
+    reply_format: ReplyFormat
+    reply_batching: ReplyBatching
+    response_key: str
+    tool_timeout: float | None
+    max_concurrency: int | None
+    max_calls: int | None
+    max_seconds: float | None
+    idle: float | None
+    handle: str | None
+    lost_results: LostResults
+    setup_timeout: float
+    stall_timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How the calls of one tool are served."""
+
+    name: str
+    handled: bool = True  # False: only declared; session.respond answers
+    behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # as the server sees it
+    background: bool = False  # answered at once that it is under way; the result follows as text
+    ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
+    scheduling: str | None = None  # sent beside each final response, where the model takes it
+    takes_scheduling: bool = False  # a ToolResult may say its own
+    streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
+    media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
+    timeout: float | None = TOOL_TIMEOUT
+    concurrency: int | None = None
+    takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
+    cancellable: bool = True
+    undo: bool = False
+    approval: bool = False  # its arguments are checked and its approval is asked before it runs
+    approval_timeout: float = APPROVAL_TIMEOUT
+    takes_more: bool = False  # the model reads willContinue for it
+    interim: bool = False  # a waiting call may say so with a willContinue response
+    join: bool = False  # duplicates="join"
+    states_behavior: bool = False  # its declaration says its behaviour
+    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
+
+    model: str  # as on the wire: models/… or projects/…
+    setup: Mapping[str, Any]  # the setup object, without a handle
+    policies: Mapping[str, CallPolicy] = field(default_factory=dict)
+
+    # answers
+    reply_format: ReplyFormat = REPLY_FORMAT
+    reply_batching: ReplyBatching = REPLY_BATCHING
+    response_key: str = RESPONSE_KEY
+    max_concurrency: int | None = MAX_CONCURRENCY
+    max_calls: int | None = None
+    max_seconds: float | None = None  # of the session, at most
+    idle: float | None = None  # seconds of silence after which the model asks, and then the session ends
+    allowed: frozenset[str] | None = None
+
+    # what the model is sent, and when
+    text_channel: Literal["client_content", "realtime"] = "client_content"
+    content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
+    # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
+    stream_end_ends_turn: bool = True
+    input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
+    takes_update: bool = False  # contextUpdate
+    empty_turn: bool = False  # turnComplete without turns makes the model speak
+    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
+    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only words and media go
+    seed_ends_with_user: bool = False  # 2.5
+    status_signal: bool = False  # a turn ends with interactionStatus IDLE
+    strange_ends_turn: bool = False  # a call to what was not declared ends its turn
+    answer_lost: bool = False  # a resumed session wants an error for each call that was lost
+    closes_lost: bool = False  # and sends an empty turn once it has read them
+
+    # the line
+    resumption: bool = True  # ask for handles
+    transparent: bool = False  # Vertex: replay by lastConsumedClientMessageIndex
+    handle: str | None = None
+    history: tuple[Mapping[str, Any], ...] = ()
+    lost_results: LostResults = LOST_RESULTS
+    setup_timeout: float = SETUP_TIMEOUT
+    stall_timeout: float = STALL_TIMEOUT
+    warnings: tuple[str, ...] = ()  # said in the log when the session opens
+
+    # for replan, and for `session.profile`
+    profile: ModelProfile = field(default_factory=ModelProfile)
+    tool_timeout: float | None = TOOL_TIMEOUT
+
+    def __post_init__(self) -> None:
+        _one_of("reply_format", self.reply_format, "tool_response", "client_content")
+        _one_of("reply_batching", self.reply_batching, "each", "batch")
+        _one_of("response_key", self.response_key, "output", "result", "content")
+        _one_of("lost_results", self.lost_results, "deliver", "drop")
+        _seconds("tool_timeout", 1.0 if self.tool_timeout is None else self.tool_timeout)
+        _seconds("max_seconds", 1.0 if self.max_seconds is None else self.max_seconds)
+        _seconds("idle", 1.0 if self.idle is None else self.idle)
+        _seconds("setup_timeout", self.setup_timeout)
+        _seconds("stall_timeout", self.stall_timeout)
+        _count("max_concurrency", self.max_concurrency, least=1)
+        _count("max_calls", self.max_calls, least=0)
+
+    @property
+    def manual(self) -> bool:
+        """Whether the user marks speech (``session.activity``), and the service does not detect it."""
+        return bool(self._detection.get("disabled"))
+
+    @property
+    def closing_silence(self) -> float:
+        """Seconds of silence that have to follow audioStreamEnd, so that what was said before it is answered."""
+        if self.stream_end_ends_turn:
+            return 0.0
+        asked = (self._detection.get("silenceDurationMs") or 0) / 1000
+        return max(CLOSING_SILENCE, asked + CLOSING_SILENCE / 2)
+
+    @property
+    def _detection(self) -> Mapping[str, Any]:
+        """What the setup says of the service's detection of speech."""
+        return (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
+
+    @property
+    def transcribed(self) -> bool:
+        """Whether the model speaks, and the setup asks for a transcript of that."""
+        speaks = self.setup.get("generationConfig", {}).get("responseModalities") != ["TEXT"]
+        return speaks and self.setup.get("outputAudioTranscription") is not None
+
+    def setup_message(self, handle: str | None, *, fresh: bool) -> dict[str, Any]:
+        """The first frame of a connection, with ``handle`` put in.
+
+        ``fresh``: a seed follows it (``history``, or the conversation so far, on a new session).
+        It is announced where the model wants that, which then waits for it; on a resumed session it never is.
+        """
+        setup = dict(self.setup)
+        if handle:
+            setup["sessionResumption"] = {**setup.get("sessionResumption", {}), "handle": handle}
+            setup.pop("historyConfig", None)
+        elif fresh and self.seed == "initial_history":
+            setup["historyConfig"] = {"initialHistoryInClientContent": True}
+        return {"setup": setup}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What the plan must know of a tool: its declaration, its options, and its kind."""
+
+    declaration: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    generator: bool = False
+    handled: bool = True
+    source: str = ""  # where it is defined, for messages
+    spelt: bool = False  # the declaration is as the wire writes it already
+    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
+
+
+def _one_of(name: str, value: object, *values: str) -> None:
+    if value not in values:
+        raise ConfigError(f"{name}={value!r}: must be one of {', '.join(map(repr, values))}")
+
+
+def _seconds(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ConfigError(f"{name}={value!r}: expected a number of seconds above 0")
+
+
+def _count(name: str, value: object, *, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise ConfigError(f"{name}={value!r}: expected a whole number from {least}, or None for no limit")

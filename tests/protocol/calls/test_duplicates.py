@@ -1,0 +1,81 @@
+"""Which calls share one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livetools.events import Call
+from livetools.protocol.calls.call_states import CallState, Phase, Record
+from livetools.protocol.calls.duplicates import SharedRuns, dissolve, leave
+from livetools.setup.plan_fields import CallPolicy
+
+
+def record(run: int, args: dict[str, Any], name: str = "tool") -> Record:
+    made = Record(run, Call(str(run), name, args), True, CallPolicy(name, join=True), 1, 0.0)
+    made.phase = Phase.HANDLER
+    return made
+
+
+def test_a_call_follows_an_equal_one_that_is_served() -> None:
+    shared = SharedRuns()
+    first, same = (
+        record(1, {"a": [1, {"b": None}], "c": True}),
+        record(2, {"c": True, "a": [1.0, {"b": None}]}),
+    )
+    assert shared.join(first) is None
+    assert shared.join(same) is first
+    assert (same.phase, same.leader, first.followers) == (Phase.LEADER, first, [same])
+    assert shared.join(record(3, {"a": [1, {"b": None}], "c": 1})) is None, "1 is not true"
+    assert shared.join(record(4, {"a": [1, {"b": None}], "c": True}, "other")) is None
+
+
+def test_nobody_joins_what_is_over() -> None:
+    shared = SharedRuns()
+    first, second = record(1, {}), record(2, {})
+    shared.join(first)
+    first.state = CallState.VOID
+    assert shared.join(second) is None
+    shared.forget(first)
+    assert shared.join(record(3, {})) is second, "another's end does not end this"
+    shared.forget(second)
+    assert shared.join(record(4, {})) is None
+
+
+def test_the_last_who_leaves_a_run_that_its_leader_has_left_is_told_of_it() -> None:
+    shared = SharedRuns()
+    first, second, third = record(1, {}), record(2, {}), record(3, {})
+    for one in (first, second, third):
+        shared.join(one)
+    assert leave(second) is None, "the others want it"
+    first.state = CallState.VOID
+    assert leave(third) is first
+    assert leave(third) is None, "once"
+
+
+def test_who_is_on_his_own_has_nobody_to_leave() -> None:
+    shared = SharedRuns()
+    first, second = record(1, {}), record(2, {})
+    shared.join(first)
+    shared.join(second)
+    assert dissolve(first) == [second]
+    assert leave(second) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
+def test_equal_arguments_are_found_whatever_they_hold(args: dict[str, Any]) -> None:
+    shared = SharedRuns()
+    first = record(1, args)
+    shared.join(first)
+    assert shared.join(record(2, dict(reversed(args.items())))) is first
+    assert shared.join(record(3, {**args, "one more than there": 1})) is None

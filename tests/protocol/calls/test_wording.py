@@ -1,0 +1,90 @@
+"""What a call is answered when nothing else answers it: in words that a model can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.driver import plan
+
+from livetools.errors import ToolError, ToolTimeout
+from livetools.events import Call
+from livetools.protocol.calls import wording
+from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.call_states import Phase, Record
+from livetools.setup.plan_fields import CallPolicy
+
+WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
+
+
+def record(
+    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
+) -> Record:
+    made = Record(run, Call("c", name), True, policy, 1, 0.0)
+    made.phase = phase
+    return made
+
+
+def said(outcome: Outcome | None) -> str:
+    assert outcome is not None
+    assert isinstance(outcome.error, ToolError)
+    assert str(outcome.error) == outcome.response["error"]
+    return str(outcome.response["error"])
+
+
+def test_what_the_plan_allows_is_not_refused() -> None:
+    assert wording.by_plan(plan(WEATHER), record("get_weather")) is None
+
+
+def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
+    text = said(wording.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
+    assert text == "there is no function 'weather_get'; available: get_weather, get_time"
+
+
+def test_without_any_function_that_is_said() -> None:
+    assert said(wording.by_plan(plan(), record("f", policy=None))).endswith("none is available")
+
+
+def test_what_may_not_be_called_now_is_told_what_may() -> None:
+    narrow = plan(WEATHER, TIME, allowed=frozenset({"get_time"}))
+    assert "allowed: get_time" in said(wording.by_plan(narrow, record("get_weather")))
+    assert wording.by_plan(narrow, record("get_time", policy=TIME)) is None
+
+
+def test_past_the_last_call_the_model_is_told_to_do_without() -> None:
+    few = plan(WEATHER, max_calls=2)
+    assert wording.by_plan(few, record("get_weather", run=2)) is None
+    assert "allows 2. Answer with what you know" in said(wording.by_plan(few, record("get_weather", run=3)))
+
+
+def test_a_refusal_carries_its_reason() -> None:
+    assert said(wording.not_approved("too dear")) == "the call was not approved: too dear"
+    assert said(wording.not_approved("")) == "the call was not approved"
+
+
+def test_a_timeout_says_how_long_and_of_what() -> None:
+    late = wording.expired(record("get_weather", phase=Phase.HANDLER))
+    assert said(late) == "timed out after 2.5 s"
+    assert isinstance(late.error, ToolTimeout)
+    assert "nobody decided within 9 s" in said(wording.expired(record("get_weather", phase=Phase.APPROVAL)))
+
+
+NOTE = "this model does not read {} in a function response: it was left out"
+
+
+@pytest.mark.parametrize(
+    ("parts", "unread"),
+    [
+        ((), ""),
+        (({"inlineData": {"mimeType": "image/png"}},), ""),
+        (({"inlineData": {"mimeType": "application/pdf"}},), "application/pdf"),
+        (({"fileData": {"mimeType": "video/mp4"}}, {"inlineData": {"mimeType": "image/png"}}), "video/mp4"),
+    ],
+)
+def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, unread: str) -> None:
+    done = Outcome({"output": 1}, parts=parts, result=7)
+    found = wording.without_unread(done, frozenset({"image/png"}))
+    assert found.response.get("note", "") == (unread and NOTE.format(unread))
+    assert found.response["output"] == 1
+    assert len(found.parts) == len(parts) - bool(unread)
+    assert found.result == 7, "undo still gets what was done"

@@ -1,0 +1,227 @@
+"""The buffer between the reader and a slow user."""
+
+from __future__ import annotations
+
+import time
+
+import anyio
+import pytest
+
+from livetools.errors import ConcurrencyError
+from livetools.events import (
+    AudioChunk,
+    Call,
+    Event,
+    Interrupted,
+    Stalled,
+    TextChunk,
+    ToolCancelled,
+    TurnComplete,
+    UnknownMessage,
+    VideoChunk,
+)
+from livetools.session.running.unread_events import Inbox
+
+pytestmark = pytest.mark.anyio
+
+
+async def drained(inbox: Inbox) -> list[Event]:
+    inbox.close()
+    events: list[Event] = []
+    while (event := await inbox.get()) is not None:
+        events.append(event)
+    return events
+
+
+async def test_events_come_out_in_their_order_and_then_the_end() -> None:
+    inbox = Inbox()
+    sent: list[Event] = [TextChunk("a"), AudioChunk(b"1"), TurnComplete(), TextChunk("b")]
+    for event in sent:
+        inbox.put(event)
+    assert await drained(inbox) == sent
+
+
+async def test_an_interruption_takes_back_its_turns_media_and_overtakes_the_rest() -> None:
+    inbox = Inbox()
+    call = Call("1", "f")
+    for event in (
+        AudioChunk(b"old"),
+        TurnComplete(),
+        TextChunk("hm"),
+        AudioChunk(b"new"),
+        VideoChunk(b"new", "video/mp4"),
+        ToolCancelled(call),
+    ):
+        inbox.put(event)
+    inbox.put(Interrupted())
+    assert await drained(inbox) == [
+        Interrupted(), AudioChunk(b"old"), TurnComplete(), TextChunk("hm"), ToolCancelled(call),
+    ]  # fmt: skip
+
+
+async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word() -> None:
+    inbox = Inbox(bound=1_000_000)
+    for minute in range(60):
+        for _ in range(60):
+            inbox.put(AudioChunk(b"x" * 24_000))
+            inbox.put(VideoChunk(b"x" * 24_000, "video/mp4"))
+        inbox.put(TextChunk(str(minute)))
+    events = await drained(inbox)
+    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk | VideoChunk)) <= 1_000_000
+    assert [e.text for e in events if isinstance(e, TextChunk)] == [str(n) for n in range(60)]
+    assert inbox.dropped == 7200 - sum(isinstance(e, AudioChunk | VideoChunk) for e in events)
+
+
+async def test_without_audio_the_newest_are_kept() -> None:
+    inbox = Inbox(bound=10_000)
+    for n in range(1000):
+        inbox.put(UnknownMessage({"n": n, "pad": "x" * 1000}))
+    kept = [e.raw["n"] for e in await drained(inbox) if isinstance(e, UnknownMessage)]  # type: ignore[index]
+    assert kept == list(range(1000 - len(kept), 1000))
+    assert 1 < len(kept) < 10
+
+
+async def test_one_event_above_the_bound_is_still_handed_out() -> None:
+    inbox = Inbox(bound=10)
+    inbox.put(AudioChunk(b"x" * 100))
+    assert len(await drained(inbox)) == 1
+
+
+async def test_a_cancelled_wait_loses_nothing() -> None:
+    inbox = Inbox()
+    with anyio.move_on_after(0.001):
+        await inbox.get()
+    inbox.put(TextChunk("a"))
+    assert await inbox.get() == TextChunk("a")
+
+
+async def test_a_waiting_reader_is_woken() -> None:
+    inbox = Inbox()
+    seen: list[Event | None] = []
+
+    async def read() -> None:
+        seen.append(await inbox.get())
+        seen.append(await inbox.get())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        inbox.put(TextChunk("a"))
+        await anyio.wait_all_tasks_blocked()
+        inbox.close()
+    assert seen == [TextChunk("a"), None]
+
+
+async def test_events_that_come_together_wake_a_reader_and_keep_their_order() -> None:
+    inbox = Inbox()
+    seen: list[Event | None] = []
+
+    async def read() -> None:
+        while (event := await inbox.get()) is not None:
+            seen.append(event)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        inbox.put(TextChunk("a"), AudioChunk(b"1"), TextChunk("b"))
+        await anyio.wait_all_tasks_blocked()
+        assert seen == [TextChunk("a"), AudioChunk(b"1"), TextChunk("b")]
+        inbox.close()
+
+
+async def test_the_bound_holds_for_events_that_come_together() -> None:
+    inbox = Inbox(bound=10_000)
+    inbox.put(*(AudioChunk(bytes([n]) * 1000) for n in range(100)), TextChunk("a"))
+    events = await drained(inbox)
+    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 10_000
+    assert [events[-2], events[-1]] == [AudioChunk(bytes([99]) * 1000), TextChunk("a")]
+    assert inbox.dropped == 101 - len(events)
+
+
+async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
+    inbox = Inbox()
+    async with anyio.create_task_group() as group:
+        group.start_soon(inbox.get)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(ConcurrencyError, match="two loops"):
+            await inbox.get()
+        inbox.close()
+
+
+def cost_of(count: int) -> float:
+    """Seconds for so many interruptions in one turn, with words and audio between them."""
+    inbox = Inbox()
+    began = time.process_time()
+    for _ in range(count):
+        inbox.put(TextChunk("a"))
+        inbox.put(AudioChunk(b"1"))
+        inbox.put(Interrupted())
+    return time.process_time() - began
+
+
+async def test_an_interruption_costs_what_it_takes_back_and_not_what_waits() -> None:
+    few, many = (min(cost_of(count) for _ in range(3)) for count in (1000, 16_000))
+    assert many < 60 * few  # 16 times, were the clock exact; with a walk through all that waits, 256 times
+
+
+async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_last_turn() -> None:
+    inbox = Inbox()
+    for event in (
+        AudioChunk(b"1"),
+        Interrupted(),
+        TextChunk("a"),
+        AudioChunk(b"2"),
+        Interrupted(),
+        AudioChunk(b"3"),
+    ):
+        inbox.put(event)
+    assert await drained(inbox) == [Interrupted(), Interrupted(), TextChunk("a"), AudioChunk(b"3")]
+
+
+async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated() -> None:
+    inbox = Inbox()
+    inbox.put(TextChunk("before"))
+    mark = inbox.mark()
+    for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
+        inbox.put(event)
+    inbox.put(Stalled("the model", 20.0))
+    inbox.forget(mark)
+    assert await inbox.get() == TextChunk("before")
+    assert await inbox.get() == Stalled("the model", 20.0)
+    mark = inbox.mark()
+    inbox.put(TextChunk("b"))
+    inbox.forget(mark)
+    assert await inbox.get() == TextChunk("b")
+
+
+async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
+    inbox = Inbox()
+    for _ in range(50_000):
+        inbox.put(TextChunk("a"))
+    inbox.close()
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(other)
+        while await inbox.get() is not None:
+            pass
+        group.cancel_scope.cancel()
+    assert turns >= 2
+
+
+async def test_what_waits_is_taken_at_once_unless_it_is_time_for_others() -> None:
+    inbox = Inbox()
+    assert inbox.take() is None
+    for name in "abc":
+        inbox.put(TextChunk(name))
+    assert await inbox.get() == TextChunk("a")  # others have run before it
+    assert inbox.take() == TextChunk("b")
+    time.sleep(0.01)
+    assert inbox.take() is None
+    assert await inbox.get() == TextChunk("c")
