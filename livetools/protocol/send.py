@@ -131,7 +131,8 @@ class Dispatch:
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
-        write.place(len(frames))
+        if frames:
+            write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []

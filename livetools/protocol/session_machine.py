@@ -535,11 +535,6 @@ class Machine(View):
     def _ended(self) -> Exception:
         return self._error or close_codes.over()
 
-    def _stay(self) -> None:
-        """A move was wanted, and there will be none."""
-        self.next_plan = self.plan
-        self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-
     def _fail_moving(self, error: Exception) -> None:
         for item in self._moving:
             if item.receipt is not None:
@@ -570,10 +565,10 @@ class Machine(View):
         self._now = now
         # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
         # end or a move.
-        if self.calls.ledger.left:
-            left = self.calls.take_left()
+        if left := self.calls.ledger.left:
             if self.turns.exchange is not None:
                 self._left(self.turns.exchange, left, now)
+            left.clear()
         if self.turns.swallowed and self._question is not None:
             self.turns.asked_again()
             self._question = self.input.again(self._question)
@@ -582,16 +577,24 @@ class Machine(View):
         if self.closed:
             return
         connection = self.connection
-        if self._moving and connection.cannot_move:
-            self._stay()
-        leaves = self.parking.until < inf or connection.state is _LEAVING
-        if leaves and self.outbox.awaited:  # it waits for the pongs
-            self.actions.append(Hurry(connection.current))
+        if self._moving and connection.cannot_move:  # a move was wanted, and there will be none
+            self.next_plan = self.plan
+            self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
         elif (due := self.limits.due(now)) is not None:
             self._do(connection.close(now, due.error), now)
-        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+        elif self._ending and self._done():
+            self._do(connection.close(now), now)
+        elif self.parking.until < inf or connection.state is _LEAVING:
+            self._leave_if_quiet(now)
+
+    def _leave_if_quiet(self, now: float) -> None:
+        """The connection is to be left, for good or for another one, as soon as that costs nothing."""
+        connection = self.connection
+        if self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
+        if self.parking.until < inf and self.parking.due(now):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.to_come.snapshot(), now), now)

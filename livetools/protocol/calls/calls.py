@@ -217,11 +217,6 @@ class Calls:
         """The model knows this plan."""
         self.plan = plan
 
-    def take_left(self) -> set[int]:
-        """The runs that stopped being owed anything since this was asked last."""
-        left, self.ledger.left = self.ledger.left or set(), set()
-        return left
-
     def late(self) -> list[tuple[Call, str]]:
         """The results that go as text, each with its call; each is taken once."""
         records, self.texts = self.texts, []
