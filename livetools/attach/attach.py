@@ -166,9 +166,10 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            starter, handlers = Starter(group), Handlers(self._plan.response_key, self._hooks)
-            transport.open(starter)
-            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
+            handlers = Handlers(self._plan.response_key, self._hooks)
+            async with Starter(group) as starter:
+                transport.open(starter)
+                await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
         _attached[id(self._session)] = self
         try:

@@ -95,7 +95,10 @@ def _read(file: Path) -> EvalFile:
     if not file.is_file():
         raise UsageError(f"there is no file {file}")
     if file.suffix != ".py":
-        return load_yaml(file, _agent)
+        found = load_yaml(file, _agent)
+        if found.rules is not None and not found.rules.is_file():
+            raise UsageError(f"{file}: rules: there is no file {found.rules}")
+        return found
     evals = tuple(value for value in values_of(str(file)) if isinstance(value, Eval))
     if not evals:
         raise ConfigError(f"{file} has no evals: expected livetools.evals.Eval objects, or a list of them")

@@ -15,6 +15,7 @@ from livetools.errors import ConfigError
 
 from .judge import MODEL, generate, is_pretend
 from .record import Conversation
+from .valid import expect_count, expect_text
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -52,6 +53,9 @@ class Script:
         several = [turns] if isinstance(turns, str | Utterance) else list(turns)
         if not several:
             raise ConfigError("a script needs one turn at least")
+        for turn in several:
+            if not isinstance(turn, str | Utterance):
+                raise ConfigError(f"the turn {turn!r:.60} of a script is not a text or an utterance")
         self.turns = [Utterance(turn) if isinstance(turn, str) else turn for turn in several]
 
     async def next(self, conversation: Conversation) -> Utterance | None:
@@ -104,8 +108,14 @@ class FallsSilent:
 
 
 def as_caller(caller: Caller | str | Utterance | Sequence[str | Utterance]) -> Caller:
-    """A caller as it is; the turns of a script as a :class:`Script`."""
-    return Script(caller) if isinstance(caller, str | Utterance | Sequence) else caller
+    """A caller as it is; the turns of a script as a :class:`Script`. Raises ``ConfigError`` for anything else."""
+    if isinstance(caller, str | Utterance | Sequence):
+        return Script(caller)
+    if not callable(getattr(caller, "next", None)):
+        raise ConfigError(
+            f"{caller!r:.60} is not a caller: expected texts, or an object such as Persona(...)"
+        )
+    return caller
 
 
 def _spoken_turns(conversation: Conversation) -> int:
@@ -181,6 +191,10 @@ class Persona:
         client: Client | None = None,
         model: str = MODEL,
     ) -> None:
+        expect_text(persona, "Persona", "a text that says who calls and what they want")
+        expect_count(turns, "Persona: turns")
+        if goal is not None:
+            expect_text(goal, "Persona: goal", "a text that says what they want to have")
         self.persona, self.goal, self.turns, self.model, self._client = persona, goal, turns, model, client
         self._done = False
 
@@ -200,7 +214,7 @@ class Persona:
     def _read(self, text: str, conversation: Conversation) -> str:
         try:
             answer = json.loads(text)
-            said, self._done = str(answer["say"]), bool(answer.get("done"))
+            said, self._done = str(answer["say"] or ""), bool(answer.get("done"))
         except (ValueError, KeyError, TypeError):
             if not is_pretend(self._client):
                 return text  # a model that ignores the schema has said it plainly

@@ -13,6 +13,7 @@ from livetools.setup.install_hints import install
 from .judge import NoOpinion, pretending
 from .matching import differences
 from .record import CallRecord, Conversation, names
+from .valid import expect_arguments, expect_count, expect_name, expect_number, expect_text
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -54,7 +55,9 @@ class Expectation(Protocol):
         ...
 
 
-def _checked(pattern: object, what: str) -> None:
+def _checked(pattern: object, what: str, turn: object) -> None:
+    if turn is not None:
+        expect_count(turn, f"{what}: turn")
     if not isinstance(pattern, str):
         raise ConfigError(f"{what} takes a text, a regular expression; got {pattern!r:.60}")
     try:
@@ -110,6 +113,12 @@ class Called(_Plain):
     times: int | None = None
     others: bool = False
 
+    def __post_init__(self) -> None:
+        expect_name(self.name, "Called")
+        expect_arguments(self.args, "Called")
+        if self.times is not None:
+            expect_count(self.times, "Called: times", 0)
+
     def __str__(self) -> str:
         given = "" if self.args is None else ", ".join(f"{k}={v!r}" for k, v in self.args.items())
         often = "" if self.times is None else ", once" if self.times == 1 else f", {self.times} times"
@@ -137,6 +146,10 @@ class NotCalled(_Plain):
 
     name: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.name is not None:
+            expect_name(self.name, "NotCalled")
+
     def __str__(self) -> str:
         return f"does not call {self.name or 'anything'}"
 
@@ -153,6 +166,9 @@ class AskedApproval(_Plain):
     """
 
     name: str
+
+    def __post_init__(self) -> None:
+        expect_name(self.name, "AskedApproval")
 
     def __str__(self) -> str:
         return f"asks for approval of {self.name}"
@@ -172,6 +188,9 @@ class Ran(_Plain):
     """The function was called and ran, with or without success: the call was neither refused nor invalid."""
 
     name: str
+
+    def __post_init__(self) -> None:
+        expect_name(self.name, "Ran")
 
     def __str__(self) -> str:
         return f"runs {self.name}"
@@ -195,6 +214,9 @@ class Refused(_Plain):
 
     name: str
 
+    def __post_init__(self) -> None:
+        expect_name(self.name, "Refused")
+
     def __str__(self) -> str:
         return f"has {self.name} refused"
 
@@ -217,6 +239,12 @@ class InOrder(_Plain):
     names: Sequence[str]
     only: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.names, list | tuple) or not self.names:
+            raise ConfigError(f"InOrder: {self.names!r:.60} is not a list of names of functions")
+        for name in self.names:
+            expect_name(name, "InOrder")
+
     def __str__(self) -> str:
         return f"calls {' then '.join(self.names)}{', and nothing else' if self.only else ''}"
 
@@ -235,7 +263,7 @@ class Said(_Plain):
     turn: int | None = None
 
     def __post_init__(self) -> None:
-        _checked(self.pattern, "Said")
+        _checked(self.pattern, "Said", self.turn)
 
     def __str__(self) -> str:
         return f"says /{self.pattern}/{_in(self.turn)}"
@@ -253,12 +281,14 @@ class NotSaid(_Plain):
     turn: int | None = None
 
     def __post_init__(self) -> None:
-        _checked(self.pattern, "NotSaid")
+        _checked(self.pattern, "NotSaid", self.turn)
 
     def __str__(self) -> str:
         return f"does not say /{self.pattern}/{_in(self.turn)}"
 
     def against(self, conversation: Conversation) -> str | None:
+        if self.turn is not None and self.turn > len(conversation.turns):
+            return f"there was no turn {self.turn}"
         found = re.search(self.pattern, _words(conversation, self.turn), re.IGNORECASE)
         return f"it said {found[0]!r}" if found else None
 
@@ -268,6 +298,10 @@ class Language(_Plain):
     """The model speaks this language (``"de"``), as the service says, or else as py3langid detects from the words."""
 
     code: str
+
+    def __post_init__(self) -> None:
+        wanted = "the code of a language, such as 'en' (in YAML write 'no' in quotes)"
+        expect_text(self.code, "Language", wanted)
 
     def __str__(self) -> str:
         return f"speaks {self.code}"
@@ -289,6 +323,10 @@ class Latency(_Plain):
     seconds: float
     late: int = 0
 
+    def __post_init__(self) -> None:
+        expect_number(self.seconds, "Latency", "seconds")
+        expect_count(self.late, "Latency: late", 0)
+
     def __str__(self) -> str:
         return f"answers within {self.seconds:g} s"
 
@@ -302,6 +340,9 @@ class Cost(_Plain):
     """The conversation cost at most ``dollars``. Fails, and says so, if the model's price is unknown."""
 
     dollars: float
+
+    def __post_init__(self) -> None:
+        expect_number(self.dollars, "Cost", "dollars")
 
     def __str__(self) -> str:
         return f"costs at most {self.dollars:g} $"
@@ -317,6 +358,9 @@ class SurvivedInterruptions(_Plain):
     """At least ``times`` turns were interrupted, and the turn after each was answered."""
 
     times: int = 1
+
+    def __post_init__(self) -> None:
+        expect_count(self.times, "SurvivedInterruptions")
 
     def __str__(self) -> str:
         return f"survives {self.times} interruptions"
@@ -360,6 +404,10 @@ class Judged:
 
     rubric: str
     least: float = field(default=0.7)
+
+    def __post_init__(self) -> None:
+        expect_text(self.rubric, "Judged", "a rubric")
+        expect_number(self.least, "Judged: least", "", high=1.0)
 
     def __str__(self) -> str:
         return f"judged at least {self.least:g}: {self.rubric}"

@@ -16,12 +16,17 @@ from livetools.events import Call
 from livetools.tools import Hooks
 from livetools.transport.contract import Dialer, Gone, Transport
 
+from .valid import expect_count, expect_name, expect_number
+
 
 @dataclass(frozen=True, slots=True)
 class Drop:
     """Cuts the connection in this turn (from 1), at the model's first word or call."""
 
     turn: int
+
+    def __post_init__(self) -> None:
+        expect_count(self.turn, "Drop: turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,19 @@ class SlowTool:
     name: str
     seconds: float
 
+    def __post_init__(self) -> None:
+        expect_name(self.name, "SlowTool")
+        expect_number(self.seconds, "SlowTool", "seconds")
+
 
 @dataclass(frozen=True, slots=True)
 class BargeIn:
     """Makes the caller interrupt the answer in this turn (from 1): the next turn begins at its first word."""
 
     turn: int
+
+    def __post_init__(self) -> None:
+        expect_count(self.turn, "BargeIn: turn")
 
 
 Fault: TypeAlias = Drop | SlowTool | BargeIn

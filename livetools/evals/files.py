@@ -83,6 +83,8 @@ def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
     if not isinstance(document, dict) or not isinstance(document.get("evals"), list):
         raise ConfigError(f"{path}: expected a mapping with a list `evals`")
     _known(document, {"agent", "judge", "rules", "evals"}, str(path))
+    if not document["evals"]:
+        raise ConfigError(f"{path}: the list `evals` is empty")
     agents: dict[str, AgentLike] = {}
     evals = []
     for number, entry in enumerate(document["evals"], 1):
@@ -97,8 +99,14 @@ def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
         if target not in agents:
             agents[target] = agent_of(str(path.parent / target))
         evals.append(_Reader(path.parent, place).eval(entry, agents[target], number))
-    rules = document.get("rules")
-    return EvalFile(tuple(evals), document.get("judge"), path.parent / rules if rules else None)
+    judge, rules = (document.get(key) for key in ("judge", "rules"))
+    for key, value, wanted in (
+        ("judge", judge, "the name of a model"),
+        ("rules", rules, "the name of a file"),
+    ):
+        if value is not None and not isinstance(value, str):
+            raise ConfigError(f"{path}: {key}: {value!r:.60} is not {wanted}")
+    return EvalFile(tuple(evals), judge, path.parent / rules if rules else None)
 
 
 class _Reader:
@@ -112,9 +120,17 @@ class _Reader:
         _known(entry, known, self.place)
         if "caller" not in entry:
             raise ConfigError(f"{self.place}: expected `caller`, as in caller: [Book a table for four]")
-        caller = self.caller(entry["caller"])
+        try:
+            caller = self.caller(entry["caller"])
+        except OSError as error:
+            raise ConfigError(f"{self.place}: {error.filename}: {error.strerror}") from None
+        except ConfigError as error:
+            raise self.placed(error) from None
         expect = [self.expectation(each) for each in self.several(entry, "expect")]
-        faults = [self.fault(each) for each in self.several(entry, "faults")]
+        try:
+            faults = [self.fault(each) for each in self.several(entry, "faults")]
+        except ConfigError as error:
+            raise self.placed(error) from None
         seconds = {key: self.seconds(entry, key) for key in ("timeout", "patience") if key in entry}
         try:
             return Eval(
@@ -127,7 +143,11 @@ class _Reader:
                 **seconds,
             )
         except ConfigError as error:
-            raise ConfigError(f"{self.place}: {error}") from None
+            raise self.placed(error) from None
+
+    def placed(self, error: ConfigError) -> ConfigError:
+        """An error with the place where it is, unless it has it already."""
+        return error if str(error).startswith(self.place) else ConfigError(f"{self.place}: {error}")
 
     def seconds(self, entry: Mapping[str, Any], key: str) -> float:
         value = entry[key]
@@ -192,7 +212,7 @@ class _Reader:
                 try:
                     return make(value)
                 except ConfigError as error:
-                    raise ConfigError(f"{self.place}: {error}") from None
+                    raise self.placed(error) from None
                 except (TypeError, ValueError, AttributeError):
                     raise ConfigError(
                         f"{self.place}: {key}: {value[key]!r:.60} is not {WANTED[key]}"
@@ -205,7 +225,13 @@ class _Reader:
 def _called(value: Mapping[str, Any]) -> Called:
     args = value.get("with")
     wanted = None if args is None else {str(name): _argument(each) for name, each in args.items()}
-    return Called(str(value["called"]), wanted, value.get("times"), bool(value.get("others", False)))
+    return Called(value["called"], wanted, value.get("times"), bool(value.get("others", False)))
+
+
+def _order(value: Mapping[str, Any]) -> InOrder:
+    if not isinstance(value["order"], list):
+        raise TypeError
+    return InOrder(value["order"], bool(value.get("only", False)))
 
 
 def _reached(value: Mapping[str, Any]) -> ReachedGoal:
@@ -217,19 +243,19 @@ def _reached(value: Mapping[str, Any]) -> ReachedGoal:
 #: What an expectation is called in a file, the keys that may be beside it, and what it becomes.
 EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expectation]]] = {
     "called": ({"with", "times", "others"}, _called),
-    "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else str(v["not_called"]))),
-    "asked_approval": (set(), lambda v: AskedApproval(str(v["asked_approval"]))),
-    "ran": (set(), lambda v: Ran(str(v["ran"]))),
-    "refused": (set(), lambda v: Refused(str(v["refused"]))),
+    "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else v["not_called"])),
+    "asked_approval": (set(), lambda v: AskedApproval(v["asked_approval"])),
+    "ran": (set(), lambda v: Ran(v["ran"])),
+    "refused": (set(), lambda v: Refused(v["refused"])),
     "reached_goal": (set(), _reached),
-    "order": ({"only"}, lambda v: InOrder([str(name) for name in v["order"]], bool(v.get("only", False)))),
+    "order": ({"only"}, _order),
     "said": ({"turn"}, lambda v: Said(v["said"], v.get("turn"))),
     "not_said": ({"turn"}, lambda v: NotSaid(v["not_said"], v.get("turn"))),
-    "language": (set(), lambda v: Language(str(v["language"]))),
+    "language": (set(), lambda v: Language(v["language"])),
     "latency": ({"late"}, lambda v: Latency(float(v["latency"]), int(v.get("late", 0)))),
     "cost": (set(), lambda v: Cost(float(v["cost"]))),
     "interruptions": (set(), lambda v: SurvivedInterruptions(int(v["interruptions"]))),
-    "judged": ({"least"}, lambda v: Judged(str(v["judged"]), float(v.get("least", 0.7)))),
+    "judged": ({"least"}, lambda v: Judged(v["judged"], float(v.get("least", 0.7)))),
 }
 
 
@@ -262,6 +288,10 @@ def _argument(value: object) -> object:
             return schema(of)
         case {"anything": True, **rest} if not rest:
             return ANYTHING
+        case dict():
+            return {str(name): _argument(each) for name, each in value.items()}
+        case list():
+            return [_argument(each) for each in value]
     return value
 
 

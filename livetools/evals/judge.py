@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from livetools.errors import LiveToolsError
+from livetools.errors import ConfigError, LiveToolsError
 
 from .record import Conversation
 
@@ -86,6 +86,10 @@ class Judge:
     """
 
     def __init__(self, client: Client | None = None, model: str = MODEL, *, pretend: bool = False) -> None:
+        if isinstance(client, str):
+            raise ConfigError(
+                f"Judge: {client!r:.60} is not a client: pass a model as Judge(model={client!r})"
+            )
         self._client, self.model, self._pretend = client, model, pretend
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any
 
 from livetools.errors import ConfigError
 from livetools.setup.install_hints import install
+
+from .valid import expect_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,9 @@ def matches(pattern: str) -> Matcher:
 
 
 def between(low: float, high: float) -> Matcher:
-    """A number from ``low`` to ``high``, both included."""
+    """A number from ``low`` to ``high``, both included. Raises ``ConfigError`` where no number is between them."""
+    expect_number(low, "between", "", -math.inf)
+    expect_number(high, "between", "", low)
     return Matcher(f"a number from {low:g} to {high:g}", lambda v: _is_number(v) and low <= v <= high)
 
 

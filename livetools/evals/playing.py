@@ -29,6 +29,7 @@ from .expectations import Expectation, tools_named
 from .faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
 from .record import Conversation, TurnRecord
 from .recorder import Recorder
+from .valid import expect_approve, expect_number
 
 SILENCE = bytes(3200)  # 100 ms at 16 kHz
 AFTER = 10  # chunks of silence after the speech: the service detects the end by it
@@ -74,10 +75,17 @@ class Eval:
                 raise ConfigError(
                     f"{self.name}: {each!r:.60} is not an expectation, such as Called({each!r:.40})"
                 )
-        if isinstance(self.approve, str):
-            raise ConfigError(
-                f"{self.name}: approve={self.approve!r}: expected True, False, or a list of names"
-            )
+        if not isinstance(self.faults, list | tuple) or any(
+            not isinstance(fault, Drop | SlowTool | BargeIn) for fault in self.faults
+        ):
+            raise ConfigError(f"{self.name}: {self.faults!r:.60} is not a list of faults, such as [Drop(1)]")
+        try:
+            as_caller(self.caller)
+        except ConfigError as error:
+            raise ConfigError(f"{self.name}: {error}") from None
+        expect_approve(self.approve, self.name)
+        expect_number(self.timeout, f"{self.name}: timeout", "seconds")
+        expect_number(self.patience, f"{self.name}: patience", "seconds")
 
     def check_names(self, tools: Collection[str], *, final: bool = True) -> None:
         """Raise ``ConfigError`` for a tool that this eval names and the agent does not have.

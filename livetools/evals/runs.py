@@ -81,11 +81,15 @@ async def judge_round(case: Eval, conversation: Conversation, judge: Judge | Non
 async def _verdict(expectation: Expectation, conversation: Conversation, judge: Judge | None) -> Verdict:
     """An expectation that cannot be checked has failed; the others, and the other evals, continue."""
     try:
-        return await expectation.check(conversation, judge)
+        verdict: object = await expectation.check(conversation, judge)
     except ConfigError:
         raise
     except Exception as error:
         return Verdict(str(expectation), False, f"it could not be checked: {type(error).__name__}: {error}")
+    if not isinstance(verdict, Verdict):
+        why = f"it could not be checked: its check() returned {verdict!r:.60}, expected a Verdict"
+        return Verdict(str(expectation), False, why)
+    return verdict
 
 
 async def run(

@@ -7,3 +7,6 @@ what the shell may know. Each folder below is a part of the state; ``messages`` 
 In: what happened, with the time and the number of the connection.
 Out: what to do, what to tell the user, what to write, and when to wake the machine again.
 """
+
+# Modules in aliases/ are found in this package, under the names that programs outside import.
+__path__.append(f"{__path__[0]}/aliases")

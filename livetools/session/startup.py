@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from anyio.abc import TaskGroup
 
@@ -17,7 +18,7 @@ from livetools.protocol.session_machine import NO_DIAL, Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.handlers.run_tool import Handlers
 from livetools.session.handlers.tasks import Tasks
-from livetools.session.listening.guardrails import Guardrails
+from livetools.session.listening.guardrails import Guardrails, check_words
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.session_driver import SessionDriver
@@ -77,47 +78,38 @@ class Assembly:
             self.left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
-        drivers: list[SessionDriver] = []
-
-        async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            # Before the driver and its handlers are made, which inherit the context variables that a hook sets.
-            self.listeners.observe(self.hooks, session)
-            machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
-            driver = SessionDriver(
-                machine, self.clock, [self.transcript.event, self.listeners.event], self.update
-            )
-            drivers.append(driver)
-            made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
-            self.guardrails = made or None
-            try:
-                await self._run(driver, group, session, ready)
-            finally:
-                self.listeners.end(driver.error)
-
-        await host.start(main)
-        return drivers[0]
+        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
+        taps: list[Callable[[Event], None]] = [self.transcript.event, self.listeners.event]
+        driver = SessionDriver(machine, self.clock, taps, self.update)
+        await host.start(partial(self._run, driver, session))
+        return driver
 
     async def _run(
-        self, driver: SessionDriver, group: TaskGroup, session: SessionLike, ready: Callable[[], None]
+        self, driver: SessionDriver, session: SessionLike, group: TaskGroup, ready: Callable[[], None]
     ) -> None:
-        handlers = Handlers(self.plan.response_key, self.hooks)
-        tasks = Tasks(Starter(group), handlers, driver, self.deps, session)
-        sockets = Sockets(group, self.dialer, self.endpoint, driver)
-        beside: list[Guardrails | Keeper] = []
-        if self.guardrails is not None:
-            beside.append(self.guardrails)
+        # Before the handlers are made, which inherit the context variables that a hook sets.
+        self.listeners.observe(self.hooks, session)
+        beside: tuple[Guardrails | Keeper, ...] = ()
+        if check_words(self.hooks):
+            self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
+            beside = (self.guardrails,)
         if self.store is not None:
-            beside.append(Keeper(self.store))
+            beside = (*beside, Keeper(self.store))
         for each in beside:
             driver.tap(each.tap)
             group.start_soon(each.run)
-        try:
-            await driver.run(group, tasks, sockets, ready)
-            for each in beside:
-                await each.finish()
-        finally:
-            if self.guardrails is not None:
-                self.guardrails.close()
+        async with Starter(group) as starter:
+            try:
+                handlers = Handlers(self.plan.response_key, self.hooks)
+                tasks = Tasks(starter, handlers, driver, self.deps, session)
+                sockets = Sockets(group, self.dialer, self.endpoint, driver)
+                await driver.run(group, tasks, sockets, ready)
+                for each in beside:
+                    await each.finish()
+            finally:
+                if self.guardrails is not None:
+                    self.guardrails.close()
+                self.listeners.end(driver.error)
 
     def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
         """Plan the change and tell the machine, which tells ``event`` when the model has it.

@@ -66,10 +66,9 @@ def text(number: int) -> bytes:
 @asynccontextmanager
 async def running(session: Full) -> AsyncIterator[SDKTransport]:
     transport = SDKTransport(session)
-    async with anyio.create_task_group() as group:
-        transport.open(Starter(group))
+    async with anyio.create_task_group() as group, Starter(group) as starter:
+        transport.open(starter)
         yield transport
-        group.cancel_scope.cancel()
 
 
 async def until_writable(transport: SDKTransport) -> None:
@@ -192,9 +191,9 @@ def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_noth
     async def main() -> None:
         session = Full()
         session.patience = None
-        async with anyio.create_task_group() as group:
+        async with anyio.create_task_group() as group, Starter(group) as starter:
             transport = SDKTransport(session)
-            transport.open(Starter(group))
+            transport.open(starter)
             transport.put(text(1))
             group.start_soon(gone, transport)  # it waits for its turn
             await anyio.wait_all_tasks_blocked()

@@ -103,8 +103,9 @@ def test_a_rubric_that_the_pretend_judge_cannot_score_is_skipped_and_named(run, 
         (lambda file: file.write_bytes(b"\xff\xfe\x00"), "evals.yaml is not YAML"),
         (lambda file: (file.parent / "shop.py").write_text("1 / 0"), "ZeroDivisionError"),
         (lambda file: (file.parent / "shop.py").write_text("def f(): 'F.'"), "is not an agent"),
+        (lambda file: file.write_text(f"rules: nope.yaml\n{YAML}"), "rules: there is no file"),
     ],
-    ids=["no file", "no evals", "no YAML", "no text", "broken agent", "no agent"],
+    ids=["no file", "no evals", "no YAML", "no text", "broken agent", "no agent", "no rules"],
 )
 def test_what_cannot_be_played_is_a_usage_error(run, evals, change, words):
     change(evals)

@@ -86,6 +86,7 @@ async def test_what_happened_as_expected_passes(conversation, expectation):
         (Said("table 4", turn=2), "it said: 'Of course'"),
         (Said("x", turn=9), "it said: ''"),
         (NotSaid("w.lcome"), "it said 'welcome'"),
+        (NotSaid("x", turn=9), "there was no turn 9"),
         (Language("de"), "it spoke en"),
         (Latency(1.0), "1 turns were later, up to 2.00 s"),
         (Cost(0.001), "it cost 0.0100 $"),

@@ -140,6 +140,36 @@ def test_a_whole_file_is_read(read, tmp_path):
         ("agent: a.py\nevals: [{caller: x, expect: [{order: 5}]}]", "order: 5 is not a list of names"),
         ("agent: a.py\nevals: [{caller: x, approve: all}]", "approve='all': expected True, False, or a list"),
         ("agent: a.py\nevals: [{caller: x, faults: [{drops: 1}]}]", "the fault {'drops': 1} is not"),
+        (
+            "agent: a.py\nevals: [{caller: x, faults: [{drop: 0}]}]",
+            "Drop: turn: 0 is not a whole number from 1",
+        ),
+        ("agent: a.py\nevals: []", "the list `evals` is empty"),
+        ("agent: a.py\nevals: [{caller: x}]\njudge: 5", "judge: 5 is not the name of a model"),
+        ("agent: a.py\nevals: [{caller: x}]\nrules: 5", "rules: 5 is not the name of a file"),
+        ("agent: a.py\nevals: [{caller: x, caller: y}]", "line 2: one mapping has the key 'caller' twice"),
+        ("agent: a.py\nevals: [{caller: []}]", "eval 1: a script needs one turn"),
+        (
+            "agent: a.py\nevals: [{caller: {persona: Ann, turns: many}}]",
+            "eval 1: Persona: turns: 'many' is not",
+        ),
+        ("agent: a.py\nevals: [{caller: [{wav: nope.wav}]}]", "nope.wav: No such file or directory"),
+        (
+            "agent: a.py\nevals: [{caller: x, approve: 5}]",
+            "eval 1: approve=5: expected True, False, or a list",
+        ),
+        ("agent: a.py\nevals: [{caller: x, timeout: -1}]", "timeout: -1.0 is not a number of seconds"),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{called: f, times: two}]}]",
+            "Called: times: 'two' is not",
+        ),
+        ("agent: a.py\nevals: [{caller: x, expect: [{ran: }]}]", "Ran: None is not the name of a function"),
+        ("agent: a.py\nevals: [{caller: x, expect: [{said: x, turn: '1'}]}]", "Said: turn: '1' is not"),
+        ("agent: a.py\nevals: [{caller: x, expect: [{language: no}]}]", "(in YAML write 'no' in quotes)"),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{order: find}]}]",
+            "order: 'find' is not a list of names",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_place(read, text, words):
@@ -147,3 +177,17 @@ def test_a_mistake_is_named_with_its_place(read, text, words):
         read(text)
     assert words in str(told.value)
     assert "evals.yaml" in str(told.value)
+
+
+def test_arguments_inside_of_arguments_are_matched_too(read):
+    (case,) = read(
+        "agent: a.py\nevals: [{caller: x, expect: [{called: f, with: {table: {guests: {between: [1, 4]}}}}]}]"
+    )[0].evals
+    (called,) = case.expect
+    assert called.args["table"]["guests"].fits(3)
+    assert not called.args["table"]["guests"].fits(5)
+
+
+def test_a_mapping_that_is_merged_may_repeat_a_key(read):
+    (case,) = read("agent: a.py\nevals:\n  - {<<: {name: a, caller: y}, caller: x}\n")[0].evals
+    assert (case.name, case.caller.turns[0].text) == ("a", "x")

@@ -234,6 +234,19 @@ async def test_an_expectation_that_raises_has_failed(agent, conversation):
     assert "it could not be checked: ZeroDivisionError" in str(done)
 
 
+async def test_an_expectation_that_returns_no_verdict_has_failed(agent, conversation):
+    class Bare:
+        def __str__(self):
+            return "bare"
+
+        async def check(self, conversation, judge):
+            return True
+
+    done = await judge_round(Eval("x", agent, "hello", [Bare()]), conversation)
+    assert not done.passed
+    assert "its check() returned True, expected a Verdict" in str(done)
+
+
 @pytest.fixture
 def kitchen():
     """An agent whose background tool ends when the test says so, and the texts that its model has read."""

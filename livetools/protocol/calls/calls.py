@@ -25,7 +25,7 @@ from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
-from . import duplicates, wording
+from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .answered_calls import PaidCall, manner, packed, unpacked
 from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
@@ -338,8 +338,8 @@ class Calls:
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
-        if (most := self.plan.max_calls) is not None and self.counted >= most + wording.BEYOND:
-            self.limit = wording.too_many(most)
+        if (most := self.plan.max_calls) is not None and self.counted >= most + call_limits.BEYOND:
+            self.limit = call_limits.too_many(most)
         run = self.counted
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.
@@ -377,7 +377,7 @@ class Calls:
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
-        refusal = wording.by_plan(self.plan, record)
+        refusal = call_limits.by_plan(self.plan, record)
         if refusal is not None:
             return self._settle(record, refusal, now)
         policy = record.policy
@@ -404,7 +404,7 @@ class Calls:
         self._tell(ApprovalRequested(record.call))
         # A background call was answered already, so it is not OWED and gets no interim response.
         if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
-            waits = {self.plan.response_key: "waiting for approval"}
+            waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
             self.replies.interim(record, waits, silent(record.policy))
 
     def _admit(self, record: Record, now: float) -> None:

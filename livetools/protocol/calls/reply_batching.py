@@ -15,6 +15,7 @@ from livetools.protocol.input.resend import Entry, Frame
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_fields import CallPolicy, Plan
 
+from . import wording
 from .call_states import CallState, Ledger, Move, Record
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
@@ -138,7 +139,7 @@ class Replies:
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
-        self._single(Answer("acknowledgement", record, {key: outgoing.under_way(record.call.name)}))
+        self._single(Answer("acknowledgement", record, {key: wording.under_way(record.call.name)}))
 
     def late(self, record: Record, key: str) -> str:
         """The result of a call that can no longer go out as an answer, in words: of a generator what the model has not
@@ -150,8 +151,8 @@ class Replies:
         if record.kept:
             response = {key: record.kept, **response}
         elif not response:
-            response = {key: outgoing.NOTHING_MORE if record.yielded else []}
-        return outgoing.late_result(call.name, call.args, response, record.background)
+            response = {key: wording.NOTHING_MORE if record.yielded else []}
+        return wording.late_result(call.name, call.args, response, record.background)
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
         """An error for each of these calls, in one message."""

@@ -1,27 +1,22 @@
-"""The error answers of calls that no handler answers, worded so that a model can act on them."""
+"""What the model reads of its calls that is not a result: refusals, time-outs, "under way", late results."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterable
 from copy import copy
 from typing import TYPE_CHECKING
 
-from livetools.errors import LimitReached, ToolError, ToolTimeout
+from livetools.errors import ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
+from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
 from .call_states import Phase
 
 if TYPE_CHECKING:
-    from livetools.setup.plan_fields import Plan
-
     from .call_states import Record
-
-
-#: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.
-BEYOND = 10
-
 
 #: The key of a remark beside a result.
 NOTE = "note"
@@ -39,31 +34,6 @@ def refused(text: str, error: type[ToolError] = ToolError, began: bool = False) 
 
 
 CANCELLED = refused("the call was cancelled")
-
-
-def by_plan(plan: Plan, record: Record) -> Outcome | None:
-    """What the plan has against this call, if anything: no such tool, not allowed, too many."""
-    name = record.call.name
-    if record.policy is None:
-        return refused(unknown(name, plan.policies))
-    # Live has no tool_choice, so the model may call what it must not: refused calls are answered, never dropped, since
-    # an unanswered call blocks the session (livekit#6569).
-    if plan.allowed is not None and name not in plan.allowed:
-        return refused(f"{name} may not be called now; {listed('allowed', sorted(plan.allowed))}")
-    # Runs are counted from 1 over the whole session, reconnects included.
-    if plan.max_calls is not None and record.run > plan.max_calls:
-        return refused(f"no more calls: this session allows {plan.max_calls}. Answer with what you know")
-    return None
-
-
-def too_many(limit: int) -> LimitReached:
-    """The error that ends the session: the model kept calling, although every call was answered with an error."""
-    return LimitReached(
-        "max_calls",
-        f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error",
-        "tool",
-        "Raise max_calls, or tell the model in the instructions when to stop calling",
-    )
 
 
 def unknown(name: str, names: Iterable[str]) -> str:
@@ -109,3 +79,25 @@ def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
     made = copy(outcome)
     made.response, made.parts, made.encoded = {**outcome.response, NOTE: note}, read, None
     return made
+
+
+#: The first response of a call that a person must allow, where the model takes more than one.
+AWAITS_APPROVAL = "waiting for approval"
+
+
+def under_way(name: str) -> str:
+    """The answer to a background call."""
+    return f"{name} is under way; its result follows later as a message. Do not call it again for this."
+
+
+#: The late result of a generator whose yields were all read.
+NOTHING_MORE = "it has ended; there is nothing more than what it said before"
+
+
+def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
+    """A result that can no longer go out as an answer: told to the model as text, once."""
+    why = "" if background else ", asked for before the connection was replaced"
+    # default=str: a result that cannot be encoded still goes out in some form.
+    told = json.dumps(response, ensure_ascii=False, default=str)
+    asked = json.dumps(dict(args), ensure_ascii=False, default=str)
+    return f"[Result of {name}({asked}){why}: {told}]"

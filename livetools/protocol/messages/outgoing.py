@@ -163,7 +163,7 @@ def answers_turn(responses: Sequence[JSONObject]) -> dict[str, Any]:
     return {"role": "user", "parts": [{"functionResponse": response} for response in responses]}
 
 
-# Texts that the model reads in place of a result, or of a user's turn
+# What the model reads in place of a user's turn, or of a result
 
 #: The text of a user's turn where the model needs one in order to speak.
 SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
@@ -172,21 +172,3 @@ SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
 def failure(text: str) -> dict[str, Any]:
     """The response object of a call that failed."""
     return {"error": text}
-
-
-def under_way(name: str) -> str:
-    """The answer to a background call."""
-    return f"{name} is under way; its result follows later as a message. Do not call it again for this."
-
-
-#: The late result of a generator whose yields were all read.
-NOTHING_MORE = "it has ended; there is nothing more than what it said before"
-
-
-def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
-    """A result that can no longer go out as an answer: told to the model as text, once."""
-    why = "" if background else ", asked for before the connection was replaced"
-    # default=str: a result that cannot be encoded still goes out in some form.
-    told = json.dumps(response, ensure_ascii=False, default=str)
-    asked = json.dumps(dict(args), ensure_ascii=False, default=str)
-    return f"[Result of {name}({asked}){why}: {told}]"

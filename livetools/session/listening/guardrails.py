@@ -38,6 +38,11 @@ def overrides(hook: Hooks, name: str) -> bool:
     return callable(method) and getattr(method, "__func__", method) is not getattr(Hooks, name)
 
 
+def check_words(hooks: Iterable[Hooks]) -> bool:
+    """Whether one of these hooks wants to see the words of a session."""
+    return any(overrides(hook, "on_input") or overrides(hook, "on_output") for hook in hooks)
+
+
 class Guardrails:
     """Calls the hooks of one session with its words. Made in the loop; ``run`` is a task of the session's.
 
@@ -63,9 +68,6 @@ class Guardrails:
         self._wake = make_wake()
         self._idle = Latch()
         self._idle.set()
-
-    def __bool__(self) -> bool:
-        return any(self._hooks.values())
 
     def tap(self, event: Event) -> None:
         """Take note of what was said."""

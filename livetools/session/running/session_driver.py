@@ -41,6 +41,7 @@ class SessionDriver(Driver[Machine]):
     """
 
     sockets: Sockets
+    _ready: Callable[[], None]
 
     def __init__(
         self,
@@ -59,14 +60,8 @@ class SessionDriver(Driver[Machine]):
 
     async def run(self, group: TaskGroup, tasks: Tasks, sockets: Sockets, ready: Callable[[], None]) -> None:
         """Open the session, serve it to its end, leave in order. ``ready``: it is open, or never will be."""
-        self.sockets = sockets
-
-        def started(event: Event) -> None:
-            if type(event) is SessionStarted:
-                self.taps = [tap for tap in self.taps if tap is not started]
-                ready()
-
-        self.taps.append(started)
+        self.sockets, self._ready = sockets, ready
+        self.taps.append(self._started)
         self.begin(group, tasks)
         try:
             self.machine.connect(self.clock.now())
@@ -80,6 +75,11 @@ class SessionDriver(Driver[Machine]):
             # After an end in order this does nothing.
             self._abandon()
             self.end()
+
+    def _started(self, event: Event) -> None:
+        if type(event) is SessionStarted:
+            self.taps = [tap for tap in self.taps if tap != self._started]
+            self._ready()
 
     def tap(self, tap: Callable[[Event], None]) -> None:
         """Show this every event before the user sees it."""

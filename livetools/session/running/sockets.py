@@ -80,13 +80,13 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = Close(by_us=True)  # where the dial was given up
+        close = None
         try:
             with scope:
                 close = await self._converse(link)
         finally:
             self._forget(link)
-        self._wire.disconnected(link, close)
+        self._wire.disconnected(link, close or Close(by_us=True))  # the dial was given up
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)

@@ -18,7 +18,7 @@ import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -33,7 +33,8 @@ Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
 class Starter:
-    """Starts the tasks that run code of the user's. The group waits for them at its end.
+    """Starts the tasks that run code of the user's. A context manager inside the group's: leaving it cancels the group,
+    and waits for them.
 
     On asyncio they are tasks of the loop's own, which have a context of their own and, from Python 3.12 on, take their
     first step at once. On trio they are the group's.
@@ -44,8 +45,18 @@ class Starter:
         self._running: set[asyncio.Task[None]] = set()
         self._error: BaseException | None = None
         self._loop = None if on_trio() else asyncio.get_running_loop()
-        if self._loop is not None:
-            group.start_soon(self._outlast)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    # Not a task of the group that waits for its end: that would be a tenth of what an idle session is made of.
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            while self._running:
+                await asyncio.wait(self._running)
+        if self._error is not None and (error is None or isinstance(error, asyncio.CancelledError)):
+            raise self._error
 
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
         """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
@@ -65,16 +76,6 @@ class Starter:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error
             self._group.cancel_scope.cancel()
-
-    async def _outlast(self) -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            with anyio.CancelScope(shield=True):
-                while self._running:
-                    await asyncio.wait(self._running)
-            if self._error is not None:
-                raise self._error
 
 
 def _task(

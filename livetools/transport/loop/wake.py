@@ -80,12 +80,11 @@ class Latch:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._waiting: list[Wake] = []
+        self._waiting: tuple[Wake, ...] = ()
 
     def set(self) -> None:
         """It has happened. In the loop of those who wait."""
         self.is_set = True
-        # Those who wait take themselves out of the list when they run.
         for wake in self._waiting:
             wake.set()
 
@@ -94,11 +93,11 @@ class Latch:
         if self.is_set:
             return
         wake = make_wake()
-        self._waiting.append(wake)
+        self._waiting = (*self._waiting, wake)
         try:
             await wake.wait()
         finally:
-            self._waiting.remove(wake)
+            self._waiting = tuple(each for each in self._waiting if each is not wake)
 
 
 def make_wake() -> Wake:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.driver import plan
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
@@ -30,31 +29,6 @@ def said(outcome: Outcome | None) -> str:
     assert isinstance(outcome.error, ToolError)
     assert str(outcome.error) == outcome.response["error"]
     return str(outcome.response["error"])
-
-
-def test_what_the_plan_allows_is_not_refused() -> None:
-    assert wording.by_plan(plan(WEATHER), record("get_weather")) is None
-
-
-def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
-    text = said(wording.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
-    assert text == "there is no function 'weather_get'; available: get_weather, get_time"
-
-
-def test_without_any_function_that_is_said() -> None:
-    assert said(wording.by_plan(plan(), record("f", policy=None))).endswith("none is available")
-
-
-def test_what_may_not_be_called_now_is_told_what_may() -> None:
-    narrow = plan(WEATHER, TIME, allowed=frozenset({"get_time"}))
-    assert "allowed: get_time" in said(wording.by_plan(narrow, record("get_weather")))
-    assert wording.by_plan(narrow, record("get_time", policy=TIME)) is None
-
-
-def test_past_the_last_call_the_model_is_told_to_do_without() -> None:
-    few = plan(WEATHER, max_calls=2)
-    assert wording.by_plan(few, record("get_weather", run=2)) is None
-    assert "allows 2. Answer with what you know" in said(wording.by_plan(few, record("get_weather", run=3)))
 
 
 def test_a_refusal_carries_its_reason() -> None:
@@ -88,3 +62,16 @@ def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, un
     assert found.response["output"] == 1
     assert len(found.parts) == len(parts) - bool(unread)
     assert found.result == 7, "undo still gets what was done"
+
+
+def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
+    late = wording.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
+    assert late == (
+        '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
+        '{"output": "für zwei"}]'
+    )
+    assert "replaced" not in wording.late_result("book", {}, {}, background=True)
+
+
+def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:
+    assert "Do not call it again" in wording.under_way("job")

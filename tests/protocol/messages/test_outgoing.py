@@ -111,16 +111,3 @@ def test_any_text_goes_out_as_utf8_lone_surrogates_replaced(text: str) -> None:
     written = read(outgoing.realtime_text(text))["realtimeInput"]["text"]
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     assert written == whole
-
-
-def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
-    late = outgoing.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
-    assert late == (
-        '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
-        '{"output": "für zwei"}]'
-    )
-    assert "replaced" not in outgoing.late_result("book", {}, {}, background=True)
-
-
-def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:
-    assert "Do not call it again" in outgoing.under_way("job")

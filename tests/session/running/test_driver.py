@@ -87,10 +87,11 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
     host, over = Host(), Latch()
 
     async def main(group: Any, ready: Any) -> None:
-        line.begin(group, Tasks(Starter(group), Handlers(), line))
-        ready()
-        await over.wait()
-        line.end()
+        async with Starter(group) as starter:
+            line.begin(group, Tasks(starter, Handlers(), line))
+            ready()
+            await over.wait()
+            line.end()
 
     await host.start(main)
     try:

@@ -1,0 +1,5 @@
+"""The parser of server messages under its short name, ``livetools.protocol.frames``, for programs outside."""
+
+from livetools.protocol.messages.incoming import parse
+
+__all__ = ["parse"]

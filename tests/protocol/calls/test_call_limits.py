@@ -1,0 +1,56 @@
+"""Which calls the plan lets a model make, and what it reads of the others."""
+
+from __future__ import annotations
+
+from support.driver import plan
+
+from livetools.errors import ToolError
+from livetools.events import Call
+from livetools.protocol.calls import call_limits
+from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.call_states import Phase, Record
+from livetools.setup.plan_fields import CallPolicy
+
+WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
+
+
+def record(
+    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
+) -> Record:
+    made = Record(run, Call("c", name), True, policy, 1, 0.0)
+    made.phase = phase
+    return made
+
+
+def said(outcome: Outcome | None) -> str:
+    assert outcome is not None
+    assert isinstance(outcome.error, ToolError)
+    assert str(outcome.error) == outcome.response["error"]
+    return str(outcome.response["error"])
+
+
+def test_what_the_plan_allows_is_not_refused() -> None:
+    assert call_limits.by_plan(plan(WEATHER), record("get_weather")) is None
+
+
+def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
+    text = said(call_limits.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
+    assert text == "there is no function 'weather_get'; available: get_weather, get_time"
+
+
+def test_without_any_function_that_is_said() -> None:
+    assert said(call_limits.by_plan(plan(), record("f", policy=None))).endswith("none is available")
+
+
+def test_what_may_not_be_called_now_is_told_what_may() -> None:
+    narrow = plan(WEATHER, TIME, allowed=frozenset({"get_time"}))
+    assert "allowed: get_time" in said(call_limits.by_plan(narrow, record("get_weather")))
+    assert call_limits.by_plan(narrow, record("get_time", policy=TIME)) is None
+
+
+def test_past_the_last_call_the_model_is_told_to_do_without() -> None:
+    few = plan(WEATHER, max_calls=2)
+    assert call_limits.by_plan(few, record("get_weather", run=2)) is None
+    assert "allows 2. Answer with what you know" in said(
+        call_limits.by_plan(few, record("get_weather", run=3))
+    )
