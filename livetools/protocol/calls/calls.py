@@ -345,7 +345,8 @@ class Calls:
         # which is never written.
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
-        record = Record(run, call, bool(one.id), policy, link, now, *manner(policy, self.plan))
+        ends_turn, blocks = manner(policy, self.plan)
+        record = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
         self.ledger.enter(record)
         if one.id:
             self.by_id[one.id] = record

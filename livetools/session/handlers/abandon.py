@@ -26,8 +26,6 @@ class Leavable:
     One that was cancelled before begins all the same, and is cancelled where it waits.
     """
 
-    __slots__ = ("_context", "_coroutine", "_leave_at", "_scope", "cancelled")
-
     def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context | None = None) -> None:
         self._coroutine, self._context = coroutine, context
         self._scope: anyio.CancelScope | None = None  # while it runs

@@ -66,14 +66,6 @@ class Job:
     have let it run already, before its approval.
     """
 
-    done: Outcome | None = None
-    future: Future[Any] | None = None  # while a thread or an executor has it
-    stopped = False
-    variables: Context | None = None
-    runs: Leavable | None = None  # while it runs
-    way_back: WayBack | None = None  # of the thread that has it
-    began = False  # the handler ran, if only for a moment
-
     def __init__(
         self,
         run: int,
@@ -85,6 +77,13 @@ class Job:
     ) -> None:
         self.run, self.call, self.tool, self.context = run, call, tool, context
         self.streams, self.since = streams, since
+        self.done: Outcome | None = None
+        self.future: Future[Any] | None = None  # while a thread or an executor has it
+        self.stopped = False
+        self.variables: Context | None = None
+        self.runs: Leavable | None = None  # while it runs
+        self.way_back: WayBack | None = None  # of the thread that has it
+        self.began = False  # the handler ran, if only for a moment
 
     def stop(self) -> bool:
         """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
