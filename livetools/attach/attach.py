@@ -30,16 +30,16 @@ from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.session.startup import specs_of
 from livetools.session.unknown_options import unexpected
-from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import (
+from livetools.setup.defaults import (
     MAX_CONCURRENCY,
     REPLY_FORMAT,
     RESPONSE_KEY,
     TOOL_TIMEOUT,
-    Plan,
     ReplyFormat,
 )
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice

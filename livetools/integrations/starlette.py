@@ -75,7 +75,7 @@ from livetools.web import BUILT
 
 from .drain import Drain
 from .relay.conversation import Conversation, Options
-from .relay.limits import MAX_PER_CALLER, MAX_SESSIONS, RESUME_TIMEOUT, close_reason
+from .relay.limits import MAX_PER_CALLER, MAX_SESSIONS, RESUME_TIMEOUT, checked_function, close_reason
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import Origin, is_one_of, known_origins, refusal
@@ -155,7 +155,7 @@ def relay(
     not linger.
 
     Raises ``ConfigError`` if ``agent`` is not an agent, an entry of ``origins`` cannot be read, ``drain_token`` is
-    empty, or a bound is not a number from 1 on.
+    empty, a bound is not a number from 1 on, or another option is of the wrong kind.
 
     ::
 
@@ -171,6 +171,8 @@ def relay(
             f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
             "or a function annotated -> Session"
         )
+    checked_function(authorize, "authorize")
+    checked_function(stores, "stores")
     options = Options(
         linger, greeting, idle, debug, clock or SystemClock(), Drain() if drain is None else drain
     )

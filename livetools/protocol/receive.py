@@ -125,11 +125,13 @@ class Reception:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
         elif (words := only_words(data)) is not None:
-            read = self._read({type(words)})
+            # The model's words show what it has read, a transcript of the user's shows nothing.
+            read = self.outbox.output(self.turns.ends) if type(words) in SPOKEN else []
             self._said(words, now)
         else:
             return False
-        self.calls.read(read)
+        if read:
+            self.calls.read(read)
         return True
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
@@ -276,7 +278,7 @@ class Reception:
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
             unseen = self.outbox.unseen()
-            self.calls.handed(unseen)
+            self.calls.handed(self.outbox, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))

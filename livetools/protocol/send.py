@@ -10,26 +10,24 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from livetools.events import Call
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.input.input_queue import InputQueue, Item
-from livetools.protocol.input.resend import Entry, Frame, Outbox, Receipt, Write
+from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.transcript.latency import Histogram
-from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_moment import Quiet
 from livetools.setup.plan_fields import CallPolicy, Plan
 
-from .messages import outgoing
+from .unprompted import Unprompted
 
 #: Entries that may have been read, past which a pong is asked for at once: each is kept until it is known.
 CROWDED = 8
 
 
-class Dispatch:
+class Dispatch(Unprompted):
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
 
     def __init__(
@@ -43,13 +41,11 @@ class Dispatch:
         quiet: Quiet,
         answered: Histogram,
     ) -> None:
-        self.plan, self.outbox = plan, outbox
-        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
-        self.setups: list[tuple[int, bytes]] = []  # each for its link, which is not usable yet
-        self.control: list[bytes] = []  # ahead of all else on a session that has just begun
-        self.quiet, self.answered = quiet, answered
-        self.unasked: list[Item] = []  # what the model is to say unasked, in its order
-        self.since = inf  # something waits for a quiet moment since then; inf: nothing
+        super().__init__(plan, calls, turns, input, quiet)
+        self.outbox, self.connection = outbox, connection
+        self.setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
+        self.control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
+        self.answered = answered
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
@@ -63,58 +59,15 @@ class Dispatch:
 
     def setup(self, link: int, setup: bytes) -> None:
         """Send this first on a new connection."""
-        self.setups.append((link, setup))
+        self.setups = (*self.setups, (link, setup))
 
     def begin(self, frames: Iterable[bytes]) -> None:
         """A session has begun: send these ahead of all else."""
-        self.control += frames
+        self.control = (*self.control, *frames)
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
-        self.control = []
-
-    def speak(self, item: Item) -> None:
-        """The model is to say this unasked, at the next quiet moment."""
-        self.unasked.append(item)
-
-    def text(
-        self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
-    ) -> Item:
-        """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
-        # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a
-        # role.
-        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-        said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
-        return Item(
-            "text", build(text), Receipt(), exchange, True, not text.strip(), contents=said, results=results
-        )
-
-    def reply(self, instructions: str | None) -> Item:
-        """A turn of nobody's, which the model answers. It does not stand in the conversation."""
-        # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
-        if instructions is None and self.plan.empty_turn:
-            return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
-        return self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None, shown=False)
-
-    def unprompted(self, instructions: str) -> None:
-        """The model is to speak by these instructions, at the next quiet moment. Nobody waits for it."""
-        self.speak(self.reply(instructions))
-
-    def take_back(self, receipt: Receipt) -> None:
-        """The caller that asked for this reply no longer wants it; it may be too late."""
-        self.unasked = [item for item in self.unasked if item.receipt is not receipt]
-
-    def wake_at(self, now: float) -> float:
-        """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
-        at = self.quiet.at(self.since) if self.since < inf else inf
-        return at if at > now else inf
-
-    def fail(self, error: Exception) -> None:
-        """The session is over: nothing more will be said."""
-        for item in self.unasked:
-            if item.receipt is not None:
-                item.receipt.fail(error)
-        self.unasked.clear()
+        self.control = ()
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
@@ -125,7 +78,7 @@ class Dispatch:
             return frames
         if self.setups:
             frames += [Frame(link, data) for link, data in self.setups]
-            self.setups = []
+            self.setups = ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
         if connection.state not in USABLE:
@@ -135,7 +88,7 @@ class Dispatch:
             write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
-            self.control = []
+            self.control = ()
             self.connection.conversation_advanced(now)
             if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
@@ -153,34 +106,11 @@ class Dispatch:
         if input.queue:
             frames += self._input(input.take(calls.blocking()), link, write, now)
         # Last: a text of ours waits until what the user has sent is out, and goes only if no turn is expected then.
-        if late and self._unasked(now):
+        if late and self.speaks(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
             write.covers(frames)
         return frames
-
-    def _unasked(self, now: float) -> bool:
-        """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
-        if not (self.calls.texts or self.unasked):
-            self.since = inf
-            return False
-        self.since = min(self.since, now)
-        # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
-        if not self.turns.idle or self.input.prompting or self.input.in_activity:
-            return False  # it would cut somebody off
-        awaited = any(
-            not record.background for record in self.calls.texts
-        )  # a lost call: somebody waits for it
-        if not awaited and self.quiet.at(self.since) > now:
-            return False
-        self.since = inf
-        # Late results go before unasked replies, all in one text: each text would be a turn of its own.
-        if late := self.calls.late():
-            results = tuple(call for call, _ in late)
-            self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
-        elif self.unasked:
-            self.input.put(self.unasked.pop(0))
-        return bool(self.input)
 
     def _number(self, frames: Sequence[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""

@@ -71,6 +71,13 @@ class Machine(View):
     ``actions`` is emptied by the driver, which performs them in their order.
     """
 
+    # Defaults of the class: past 30 attributes an object gets a dict of its own, and most sessions set few of these.
+    closed = False
+    _ending = False  # a tool said that the session ends
+    _error: Exception | None = None
+    _answered: Exchange | None = None  # the last exchange that is over
+    _carried = 0  # how many of those that move are in the setup that was sent last
+
     def __init__(
         self,
         plan: Plan,
@@ -100,20 +107,15 @@ class Machine(View):
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
         self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
         self.parking = Parking(self.to_come, *shared, self.dispatch)
-        self._watchers: list[Callable[[], None]] = []  # called after every input
+        self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
-        self.closed = False
         self._seed = seed
         self.next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
-        self._contents: list[Mapping[str, Any]] = []  # what follows the setup that was sent last
+        self._contents: Sequence[Mapping[str, Any]] = ()  # what follows the setup that was sent last
         self._now = 0.0
-        self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
-        self._answered: Exchange | None = None  # the last one that is over
         self._question: Item | None = None  # its text
-        self._moving: list[Item] = []
-        self._carried = 0  # the first of them, which the setup that was sent last has in it
-        self._error: Exception | None = None
+        self._moving: tuple[Item, ...] = ()
 
     # Inputs from the network
 
@@ -197,11 +199,11 @@ class Machine(View):
     @contextmanager
     def watched(self, tell: Callable[[], None]) -> Iterator[None]:
         """Call this after every input."""
-        self._watchers.append(tell)
+        self._watchers = (*self._watchers, tell)
         try:
             yield
         finally:
-            self._watchers.remove(tell)
+            self._watchers = tuple(each for each in self._watchers if each is not tell)
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
@@ -302,7 +304,7 @@ class Machine(View):
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
-        self._moving.append(item)
+        self._moving = (*self._moving, item)
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -438,7 +440,7 @@ class Machine(View):
     def _send_setup(self, link: int, handle: str | None) -> None:
         plan = self._sent_plan = self.next_plan
         self._carried = len(self._moving)
-        self._contents = self._new_session() if handle is None else []
+        self._contents = self._new_session() if handle is None else ()
         message = plan.setup_message(handle, fresh=bool(self._contents))
         self.dispatch.setup(link, outgoing.encode(message))
 
@@ -474,7 +476,7 @@ class Machine(View):
             # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
             complete = self.plan.seed == "initial_history"
             self.dispatch.begin([outgoing.client_content(self._contents, complete)])
-            self._contents = []
+        self._contents = ()
         if self._moving:
             self._changed(now)
 
@@ -539,7 +541,7 @@ class Machine(View):
         for item in self._moving:
             if item.receipt is not None:
                 item.receipt.fail(error)
-        self._moving.clear()
+        self._moving = ()
 
     def _adopt(self, plan: Plan) -> None:
         """The model knows this plan."""

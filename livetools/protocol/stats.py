@@ -5,7 +5,7 @@ Both machines are views: the one of a session, and that of ``attach``, which has
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any
 
 from livetools.events import Call, Usage
@@ -49,7 +49,7 @@ class View(CallsView):
     reception: Reception
     closed: bool
     to_come: Pending
-    _moving: list[Item]  # changes that wait for a planned move
+    _moving: Sequence[Item]  # changes that wait for a planned move
     _now: float
 
     @property
@@ -78,7 +78,7 @@ class View(CallsView):
         return self.parking.parked
 
     @property
-    def lost_by_parking(self) -> list[str]:
+    def lost_by_parking(self) -> Sequence[str]:
         """What was not saved when it was parked, in words."""
         return self.parking.left
 

@@ -8,11 +8,9 @@ from typing import Any, Literal, Never
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
-from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields
-from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import (
+from livetools.setup.defaults import (
     INPUT_GATE,
     LOST_RESULTS,
     MAX_CONCURRENCY,
@@ -26,6 +24,8 @@ from livetools.setup.plan_fields import (
     ReplyBatching,
     ReplyFormat,
 )
+from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan import make_plan
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
@@ -182,7 +182,7 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        given = deps, tuple(hooks), clock or SystemClock(), handle_store, max_history
+        given = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
         return Session(Assembly(plan, endpoint, dialer, policy, *given))
 
 

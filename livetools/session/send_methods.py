@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from livetools.errors import ConfigError, LocalProtocolError
-from livetools.protocol.input.audio_format import pcm_bytes, sample_rate
+from livetools.errors import ConfigError
+from livetools.protocol.input.audio_format import pcm_bytes, same_rate
 from livetools.protocol.input.image_format import image
 from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
@@ -95,7 +95,7 @@ class SessionInput(SessionFacts):
         """
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
-            rate = self._checked_rate(rate)
+            rate = self._rate = same_rate(rate, self._rate)
         # A chunk may end within a sample; that byte goes with the next one.
         whole = self._samples.whole(sound)
         self._assembly.listeners.sound(whole, rate)
@@ -154,15 +154,6 @@ class SessionInput(SessionFacts):
         driver = self._live()
         driver.machine.interrupt(driver.clock.now())
         await driver.follow()
-
-    def _checked_rate(self, rate: object) -> int:
-        hertz = sample_rate(rate)
-        self._rate = self._rate or hertz
-        if hertz != self._rate:
-            raise LocalProtocolError(
-                f"audio at {hertz} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
-            )
-        return hertz
 
     def _media(self, frame: bytes, kind: str) -> SessionDriver:
         driver = self._live()

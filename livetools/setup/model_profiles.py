@@ -31,6 +31,10 @@ VOICES = HALF_CASCADE_VOICES | {
 }
 # fmt: on
 
+#: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
+#: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).
+CLOSING_SILENCE = 1.0
+
 # pydantic-ai 2.68: 3.1 and 3.8 read these in a function response, a PDF closes 1007 (2026-09-28).
 MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 

@@ -16,9 +16,10 @@ from livetools.errors import ConfigError
 
 from . import config_fields, function_declarations
 from .config_fields import Json, wire_model
+from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
-from .plan_fields import APPROVAL_TIMEOUT, INPUT_GATE, CallPolicy, Plan, PlanOptions, ToolSpec
+from .plan_fields import CallPolicy, Plan, PlanOptions, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import for_api
 

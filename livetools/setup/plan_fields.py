@@ -4,42 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypedDict
 
 from livetools.errors import ConfigError
 
-from .model_profiles import ModelProfile
-
-#: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
-#: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).
-CLOSING_SILENCE = 1.0
-
-ReplyFormat: TypeAlias = Literal["tool_response", "client_content"]
-ReplyBatching: TypeAlias = Literal["each", "batch"]
-LostResults: TypeAlias = Literal["deliver", "drop"]
-
-# The defaults of the options that are numbers or words. Every signature and field that has such an option reads them.
-
-#: How results are sent.
-REPLY_FORMAT: Final[ReplyFormat] = "tool_response"
-#: Whether each call is answered by itself, or the calls of a message together.
-REPLY_BATCHING: Final[ReplyBatching] = "each"
-#: The key of a response that holds what a tool returned.
-RESPONSE_KEY: Final = "output"
-#: Handlers that run at once in a session.
-MAX_CONCURRENCY: Final = 64
-#: Seconds until a call is answered with `timed out`, unless the tool sets its own timeout.
-TOOL_TIMEOUT: Final = 60.0
-#: Seconds until an approval that nobody gives is a refusal.
-APPROVAL_TIMEOUT: Final = 60.0
-#: What happens to a result whose connection is lost.
-LOST_RESULTS: Final[LostResults] = "deliver"
-#: Seconds from dialling to a session.
-SETUP_TIMEOUT: Final = 10.0
-#: Seconds of silence after which livetools stops waiting for the model's turn.
-STALL_TIMEOUT: Final = 20.0
-#: Whether input is dropped while a blocking call is open: as the profile of the model says.
-INPUT_GATE: Final = "auto"
+from .defaults import (
+    APPROVAL_TIMEOUT,
+    LOST_RESULTS,
+    MAX_CONCURRENCY,
+    REPLY_BATCHING,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    SETUP_TIMEOUT,
+    STALL_TIMEOUT,
+    TOOL_TIMEOUT,
+    LostResults,
+    ReplyBatching,
+    ReplyFormat,
+)
+from .model_profiles import CLOSING_SILENCE, ModelProfile
 
 
 class PlanOptions(TypedDict, total=False):

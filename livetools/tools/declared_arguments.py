@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .arguments import MOST, echo_of, invalid
-from .keywords import Schema, is_null, tidy
+from .keywords import Schema, is_null, merge, tidy
 from .schema import target_of
 
 DEEPEST = 60  # levels, and references followed one after another
@@ -44,15 +44,18 @@ class _Reader:
         self._root, self._problems = root, problems
 
     def flat(self, schema: object) -> Schema:
-        """The schema with its reference resolved, and with ``allOf`` merged if that holds one schema."""
+        """The schema with its references resolved, and with ``allOf`` merged."""
         flat = tidy(schema) if isinstance(schema, Mapping) else {}
         for _ in range(DEEPEST):
             if "$ref" in flat:
                 target = target_of(self._root, str(flat.pop("$ref")))
                 flat = {**tidy(target or {}), **flat}
-            elif len(parts := list(flat.get("allOf") or ())) == 1 and isinstance(parts[0], Mapping):
-                flat.pop("allOf")
-                flat = {**tidy(parts[0]), **flat}
+            elif "allOf" in flat:
+                # One at a time, with the rest of them in the place of the first: each may hold further ones.
+                part, *rest = [tidy(one) for one in flat.pop("allOf") if isinstance(one, Mapping)] or [{}]
+                flat = merge(part, flat)
+                if rest or "allOf" in part:
+                    flat["allOf"] = [*part.get("allOf", ()), *rest]
             else:
                 return flat
         return {}
@@ -62,10 +65,11 @@ class _Reader:
         properties = flat.get("properties")
         properties = properties if isinstance(properties, Mapping) else {}
         required = flat.get("required") or ()
+        others = flat.get("additionalProperties")
         made: dict[str, Any] = {}
         for key, inner in value.items():
-            schema = self.flat(properties[key]) if key in properties else None
-            if schema is None:
+            schema = self.flat(properties.get(key, others))
+            if not schema and key not in properties:
                 made[key] = inner
             elif inner is not None or self.takes_null(schema):
                 made[key] = self.value(schema, inner, f"{path}.{key}" if path else key, level + 1)
@@ -131,10 +135,15 @@ class _Reader:
             missing = [key for key in flat.get("required") or () if key not in made and key not in value]
             self._problems += [f"{path}.{key} is missing" for key in missing]
             return made
+        if not isinstance(value, list):
+            return value
         items = flat.get("items")
-        if isinstance(value, list) and isinstance(items, Mapping):
-            return [self.value(items, one, f"{path}[{n}]", level + 1) for n, one in enumerate(value)]
-        return value
+        first = flat.get("prefixItems") or (items if isinstance(items, list) else [])
+        by_place = [*first, *[items if isinstance(items, Mapping) else {}] * len(value)]
+        return [
+            self.value(schema, one, f"{path}[{n}]", level + 1)
+            for n, (schema, one) in enumerate(zip(by_place, value, strict=False))
+        ]
 
 
 def _members(flat: Schema) -> list[Any]:
@@ -161,8 +170,11 @@ def _chosen(flat: Schema, value: Any) -> Any:
     for one in values:
         if (one == value and type(one) is type(value)) or (type(one) is str and one == str(value)):
             return value if one == value else one
-    if any(_is_number(one) and _is_number(value) and one == value for one in values):
-        return value
+    # Where the schema tells no type, a number may come as a text all the same.
+    number = _parsed(value) if isinstance(value, str) else value
+    for one in values:
+        if _is_number(one) and _is_number(number) and one == number:
+            return one if isinstance(value, str) else value
     raise _Unread(f"one of {', '.join(map(str, values))}")
 
 

@@ -6,9 +6,11 @@ Nothing here shows a secret: not in a repr, not in an exception, not as the caus
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TypeAlias
 
 import anyio.to_thread
@@ -21,7 +23,15 @@ log = get_logger("livetools.session")
 KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 
 EPHEMERAL = "auth_tokens/"
+#: The variables of the environment that hold a key; the first that is set is used.
+_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
+    r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
+    re.I,
+)
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+#: How a dial is answered whose credentials are not accepted: refreshed ones may be.
+NOT_ACCEPTED = frozenset({HTTPStatus.UNAUTHORIZED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,24 @@ def checked(key: object) -> str:
     if not key.isascii() or not key.isprintable():
         raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
     return key
+
+
+def key_in(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """The API key that the environment holds, and what to say where it holds two."""
+    keys = [environ[name] for name in _KEYS if environ.get(name)]
+    doubt = f"{_KEYS[0]} and {_KEYS[1]} are both set; {_KEYS[0]} is used" if len(keys) == len(_KEYS) else None
+    return keys[0] if keys else None, doubt
+
+
+def no_key(environ: Mapping[str, str]) -> str:
+    """What to do about an API key that is missing."""
+    text = f"no API key: pass api_key=, or set {_KEYS[1]} or {_KEYS[0]} (neither holds one)"
+    strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
+    if len(strays) == 1:
+        text += f". {strays[0]} is set, but nothing reads it: rename it to {_KEYS[1]}"
+    elif strays:
+        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {_KEYS[1]}"
+    return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
 
 
 class GoogleCloud(Identity):

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.errors import AuthenticationError, ConfigError
 
-from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
+from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default, key_in, no_key
 
 GEMINI = "https://generativelanguage.googleapis.com"
 PLACEHOLDER = "loopback-needs-no-key"
@@ -31,13 +31,8 @@ _GOOGLE_CLOUD = (
 
 _METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
-_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 #: The headers that google-genai sends by itself, and that say nothing about this session.
 _SDK_HEADERS = frozenset({"content-type", "x-goog-api-key", "user-agent", "x-goog-api-client"})
-_NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
-    r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +249,9 @@ def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str,
     variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
     if given.base_url is None:
         given.base_url = environ.get(variable) or None
-    keys = [environ[name] for name in _KEYS if environ.get(name)]
-    if given.api_key is None and len(keys) == len(_KEYS):
-        given.warnings.append(f"{_KEYS[0]} and {_KEYS[1]} are both set; {_KEYS[0]} is used")
-    key = keys[0] if keys else None
+    key, doubt = key_in(environ)
+    if given.api_key is None and doubt is not None:
+        given.warnings.append(doubt)
     if given.vertexai:
         _add_project(given, key, environ)
     elif given.api_key is None:
@@ -300,17 +294,7 @@ def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> 
         return Key(PLACEHOLDER), base
     if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
         return Fixed(), base
-    raise ConfigError(_no_key(environ))
-
-
-def _no_key(environ: Mapping[str, str]) -> str:
-    text = f"no API key: pass api_key=, or set {_KEYS[1]} or {_KEYS[0]} (neither holds one)"
-    strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
-    if len(strays) == 1:
-        text += f". {strays[0]} is set, but nothing reads it: rename it to {_KEYS[1]}"
-    elif strays:
-        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {_KEYS[1]}"
-    return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
+    raise ConfigError(no_key(environ))
 
 
 def _vertex(

@@ -39,12 +39,12 @@ class PushConnection(Receiving, ClientConnection):
     def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         loop = asyncio.get_running_loop()
+        self._time = loop.time  # one bound method for all
         # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them.
         self.inflow: AsyncioInflow = AsyncioInflow(limits)
-        self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
-        self.inflow.silence = Silence(limits.dead_after, loop.time)
+        self.inflow.pongs = Pongs(self._ping, loop.call_later, self._time)
+        self.inflow.silence = Silence(limits.dead_after, self._time)
         self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
-        self._time = loop.time
 
     # What comes
 

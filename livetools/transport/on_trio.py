@@ -20,7 +20,7 @@ from livetools.protocol.input.resend import Pong
 from .line.framing import PING, TEXT, frame, masks
 from .line.pings import Pongs
 from .line.silence import Silence
-from .proxy_and_address import reached
+from .setup_timeout import reached
 from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 
 

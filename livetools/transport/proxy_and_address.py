@@ -1,4 +1,4 @@
-"""Which way a dial goes: the proxy, the first address of a host that answers; and how far it got.
+"""Which way a dial goes: the proxy, and the first address of a host that answers.
 
 A host often has several addresses, and one that is silent (IPv6 without a way out is the usual one) must not use up
 the time of all: the next is tried after a quarter of a second, and the first that answers is taken (RFC 8305).
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -18,56 +17,9 @@ import anyio
 from livetools.errors import ConfigError
 from livetools.transport.loop.wake import on_trio
 
+from .setup_timeout import reached
+
 STAGGER = 0.25  # seconds until the next address is tried beside the one before
-
-#: What to check when a dial hangs, by how far it got. ``where`` is host and port.
-_ADVICE = {
-    "address": "the address of {where} is not known yet: check the name, and the DNS of this machine",
-    "TCP": "{where} does not answer (TCP): check base_url and port, the network, a firewall",
-    "proxy": "{where} did not get through the proxy {proxy}: check WebSocket(proxy=...) and HTTPS_PROXY",
-    "TLS": "{where} accepts TCP and is silent in TLS: is it a plain port (ws://), or another service?",
-    "upgrade": "{where} does not answer the upgrade: is it a websocket server, and does it want TLS (wss://)?",
-    "setup": "the service did not complete the setup. Suspect optional fields of the config that this model does not"
-    " know, then the network",
-}
-
-
-class Progress:
-    """How far one dial has got: ``address``, ``TCP``, ``proxy``, ``TLS``, ``upgrade``, ``setup``."""
-
-    def __init__(self) -> None:
-        self.stage = "setup"  # of a transport that says nothing, this is all that is known
-        self.where = "the service"
-        self.proxy = ""
-
-    def advice(self) -> str:
-        """Where the dial hangs, and what to check."""
-        return _ADVICE[self.stage].format(where=self.where, proxy=self.proxy)
-
-
-_current: ContextVar[Progress | None] = ContextVar("livetools dial", default=None)
-
-
-def begin() -> Progress:
-    """The dial of this task begins."""
-    progress = Progress()
-    _current.set(progress)
-    return progress
-
-
-def reached(stage: str, **facts: str) -> None:
-    """The dial of this task is at ``stage``."""
-    progress = _current.get()
-    if progress is not None:
-        progress.stage = stage
-        for name, value in facts.items():
-            setattr(progress, name, value)
-
-
-def stage() -> str:
-    """How far the dial of this task has got."""
-    progress = _current.get()
-    return "" if progress is None else progress.stage
 
 
 def named(url: str) -> str:

@@ -38,9 +38,9 @@ from .proxy_and_address import (
     is_address,
     named,
     proxy_for,
-    reached,
     read_proxy,
 )
+from .setup_timeout import reached
 
 DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
+from msgspec import Struct
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame
 
@@ -28,7 +28,7 @@ from .contract import Gone
 from .line.framing import DATA, PONG
 from .line.pings import Pongs
 from .line.silence import Sign, Silence
-from .proxy_and_address import reached
+from .setup_timeout import reached
 from .websocket_errors import gone
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, 
 WAITING = 16  # messages that wait for ``receive`` before reading is paused
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True, gc=False):
     """Of one connection. ``max_message``: bytes of a received message; ``write_timeout``: seconds for a sent frame;
     ``dead_after``: seconds without a byte.
     """

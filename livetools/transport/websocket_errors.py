@@ -14,7 +14,8 @@ from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteP
 from livetools.protocol.connection.close_codes import http_error
 
 from .contract import Gone
-from .proxy_and_address import INVALID_PROXY, named, stage
+from .proxy_and_address import INVALID_PROXY, named
+from .setup_timeout import stage
 
 if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed

@@ -272,9 +272,16 @@ async def test_a_page_that_never_spoke_does_not_linger(server):
         {"drain_token": ""},
         {"max_sessions": 0},
         {"max_per_caller": "many"},
+        {"authorize": "user"},
+        {"stores": 5},
+        {"linger": -1},
+        {"linger": float("nan")},
+        {"idle": 0},
+        {"greeting": 5},
     ],
+    ids=str,
 )
-async def test_a_door_that_would_stand_open_is_refused_when_the_relay_is_made(options):
+async def test_an_option_of_the_wrong_kind_is_refused_when_the_relay_is_made(options):
     with pytest.raises(ConfigError, match=next(iter(options))):
         relay(functools.partial(livetools.connect, "gemini-3.8-live", api_key="k"), **options)
 

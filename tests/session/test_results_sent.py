@@ -183,6 +183,22 @@ async def test_the_yields_of_an_iterator_that_was_handed_on_are_told_as_they_com
         assert [(await line.until(ToolProgress)).value for _ in range(2)] == [0, 1]
 
 
+@pytest.mark.parametrize("model", [READS[0], READS_NONE[0]])
+async def test_a_generator_without_a_yield_has_the_empty_list_as_its_result_and_is_spoken_of(
+    opened: Opened, model: str
+) -> None:
+    async def look() -> AsyncIterator[str]:
+        """Look."""
+        for found in ():
+            yield found
+
+    async with opened([look], model=model) as line:
+        found = await sent(line)
+    assert found["response"] == {"output": []}
+    assert found["willContinue"] is False
+    assert "scheduling" not in found
+
+
 async def test_a_reference_in_a_result_and_in_a_history_goes_as_text(opened: Opened) -> None:
     schema = {"schema": {"$ref": "#/components/schemas/E"}}
 

@@ -33,6 +33,16 @@ SCHEMA: dict[str, Any] = {
         "size": {"enum": [1, 2, None]},
         "any": {},
         "upper": {"type": "INTEGER"},
+        "by_name": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]},
+        "more": {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}},
+        "both": {
+            "allOf": [
+                {"$ref": "#/$defs/Place"},
+                {"properties": {"n": {"type": "integer"}}, "required": ["n"]},
+            ]
+        },
+        "five": {"const": 5},
     },
 }
 
@@ -61,6 +71,11 @@ SCHEMA: dict[str, Any] = {
         ({"kind": 1}, {"kind": "1"}),
         ({"size": 2.0}, ...),
         ({"any": [1.0, None], "unknown": None}, ...),
+        ({"by_name": {"a": "1", "b": 2.0, "c": None}}, {"by_name": {"a": 1, "b": 2}}),
+        ({"pair": ["1", "2"]}, {"pair": [1, "2"]}),
+        ({"more": '["1", "2", 3.0]'}, {"more": ["1", 2, 3]}),
+        ({"both": '{"zip": "1", "n": 2.0}'}, {"both": {"zip": 1, "n": 2}}),
+        ({"five": "5", "size": "2"}, {"five": 5, "size": 2}),
     ],
 )
 def test_arguments_are_what_the_schema_says(sent: dict[str, Any], got: Any) -> None:
@@ -87,6 +102,9 @@ def test_arguments_are_what_the_schema_says(sent: dict[str, Any], got: Any) -> N
         ({"q": "a", "place": {}}, "place.zip is missing"),
         ({"q": "a", "kind": "blue"}, "kind should be one of red, 1"),
         ({"q": "a", "price": "NaN"}, "price should be a number"),
+        ({"q": "a", "by_name": {"b": "x"}}, "by_name.b should be a whole number"),
+        ({"q": "a", "pair": ["x", "y"]}, r"pair\[0\] should be a whole number"),
+        ({"q": "a", "both": {"zip": 1}}, "both.n is missing"),
     ],
 )
 def test_what_does_not_fit_is_an_error_and_the_tool_takes_is_told(sent: dict[str, Any], words: str) -> None:

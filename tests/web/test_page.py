@@ -664,9 +664,14 @@ def test_tools_and_calls_are_found(model, open_page):
     dev.page.get_by_role("searchbox", name="Search the timeline").fill("SDA")
     dev.until("document.querySelectorAll('#timeline .row.call').length === 1")
     assert "scan" in calls.inner_text()
+    dev.page.get_by_role("searchbox", name="Search the timeline").fill("STEP")  # which it tells while it runs
+    dev.until("document.querySelectorAll('#timeline .row.call').length === 1")
+    dev.page.get_by_role("searchbox", name="Search the timeline").fill("zinc")
+    dev.wait("Nothing here has these words")
     dev.page.get_by_role("searchbox", name="Search the timeline").fill("")
     dev.button("Only failures").click()
     dev.until("document.querySelectorAll('#timeline .row.call').length === 0")
+    dev.wait("No call has failed")
     dev.button("Only failures").click()
     dev.page.get_by_role("button", name=re.compile(r"^scan\(")).click()  # from what was said to the timeline
     dev.page.locator(".details").get_by_text("Yields and progress").wait_for()

@@ -36,7 +36,7 @@ from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
-from .limits import HEARTBEAT
+from .limits import HEARTBEAT, checked_seconds, checked_text
 from .log import EventLog
 from .messages import (
     INPUT_RATE,
@@ -74,6 +74,11 @@ class Options:
     debug: bool = False
     clock: Clock = field(default_factory=SystemClock)
     drain: Drain = field(default_factory=Drain)
+
+    def __post_init__(self) -> None:
+        checked_seconds(self.linger, "linger", zero=True)
+        checked_seconds(self.idle, "idle")
+        checked_text(self.greeting, "greeting")
 
 
 class _Allowed(Hooks):

@@ -1,6 +1,8 @@
-"""The limits of the relay: what a page may send, what is kept for it, how long it may take."""
+"""The limits of the relay: what a page may send, what is kept for it, how long it may take. And checks of options."""
 
 from __future__ import annotations
+
+from livetools.errors import ConfigError
 
 #: Sessions that a relay keeps at once, lingering ones too, and those of one caller.
 MAX_SESSIONS, MAX_PER_CALLER = 100, 4
@@ -39,3 +41,28 @@ MAX_REASON = 123
 def close_reason(text: str) -> str:
     """The text as the reason of a close frame: one line, cut where it is too long."""
     return " ".join(text.split()).encode(errors="replace")[:MAX_REASON].decode(errors="ignore")
+
+
+def checked_seconds(value: object, name: str, *, zero: bool = False) -> None:
+    """Raise ``ConfigError`` unless this is ``None`` or a number of seconds above 0. ``zero``: 0 is one, too."""
+    if value is None:
+        return
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not (value > 0 or (zero and value == 0))
+    ):
+        from_ = "from 0" if zero else "above 0"
+        raise ConfigError(f"{name}={value!r:.40}: expected a number of seconds {from_}")
+
+
+def checked_text(value: object, name: str) -> None:
+    """Raise ``ConfigError`` unless this is ``None`` or a text."""
+    if value is not None and not isinstance(value, str):
+        raise ConfigError(f"{name}={value!r:.40}: expected a text")
+
+
+def checked_function(value: object, name: str) -> None:
+    """Raise ``ConfigError`` unless this is ``None`` or can be called."""
+    if value is not None and not callable(value):
+        raise ConfigError(f"{name}={value!r:.40}: expected a function")

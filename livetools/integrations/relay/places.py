@@ -19,8 +19,7 @@ class Places:
 
     def __init__(self, most: int | None, most_per_caller: int | None) -> None:
         for name, bound in (("max_sessions", most), ("max_per_caller", most_per_caller)):
-            if bound is not None and (type(bound) is not int or bound < 1):
-                raise ConfigError(f"{name}={bound!r:.40}: expected a number of sessions from 1 on, or None")
+            checked_bound(bound, name)
         self._most, self._most_per_caller = most, most_per_caller
         self._taken = 0
         self._callers: Counter[str] = Counter()

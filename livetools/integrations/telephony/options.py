@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from livetools.errors import ConfigError
 from livetools.integrations.drain import Drain
-from livetools.integrations.relay.limits import MAX_SESSIONS
+from livetools.integrations.relay.limits import MAX_SESSIONS, checked_function, checked_seconds, checked_text
 from livetools.integrations.relay.places import checked_bound
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
@@ -102,6 +102,10 @@ class Options:
 
     def __post_init__(self) -> None:
         checked_bound(self.max_sessions, "max_sessions")
+        checked_seconds(self.idle, "idle")
+        checked_text(self.greeting, "greeting")
+        for name in ("deps", "on_end", "stores"):
+            checked_function(getattr(self, name), name)
         if self.account is not None and not isinstance(self.account, Account):
             raise ConfigError(
                 f"account is a {type(self.account).__name__}, expected an Account: TwilioAccount(...)"

@@ -84,6 +84,9 @@ class Events(Provider):
         except ConfigError as error:
             raise Refused(1003, str(error)) from None
         self.rate = int(hertz)
+        channels = media_format.get("channels")
+        if channels is not None and _number(channels) != 1:
+            raise Refused(1003, f"the sound has {channels!r:.20} channels; expected 1")
 
 
 class Twilio(Events):

@@ -196,14 +196,15 @@ class Calls:
                 if self.by_id.get(record.call.id) is record and (paid := packed(record)) is not None:
                     self.by_id[record.call.id] = paid
 
-    def handed(self, unseen: Iterable[Entry]) -> None:
-        """A handle came, whose state holds all but ``unseen``: the yields that it holds go in no late text."""
-        answers = [entry for entry in unseen if isinstance(entry, Answer)]
+    def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
+        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
+        missing = [entry for entry in unseen if isinstance(entry, Answer)]
         parts: dict[int, list[Mapping[str, Any]]] = {}
-        for answer in (*answers, *self.replies.waiting()):
+        for answer in (*missing, *self.replies.waiting()):
             if answer.kind == "yield":
                 parts.setdefault(answer.record.run, []).append(answer.body["response"])
-        for record in (*self.records.values(), *self.pending.values(), *(a.record for a in answers)):
+        answered = [entry.record for entry in sent if isinstance(entry, Answer)]
+        for record in (*self.records.values(), *self.pending.values(), *answered):
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
             # text.
             if record.kept and record.state in OWING:  # else no link has carried them

@@ -53,6 +53,12 @@ class Answer(Entry):
     def run(self) -> int | None:
         return self.record.run
 
+    def lost(self) -> bool:
+        # The silent end of a generator counts as read once it was received. But yields that are still kept are in no
+        # handle: the resumed model does not know them, and they follow as text.
+        self.read = self.safe and not (self.kind == "answer" and self.record.kept)
+        return self.read
+
 
 class AnswerFrame(Frame):
     """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""

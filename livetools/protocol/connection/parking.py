@@ -7,6 +7,7 @@ newer than the last turn and than what was written last. It waits at most as lon
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ class Parking:
         self.until = inf  # when it is closed, also if something is owed; inf: it is not being parked
         self._expired = False
         self.parked = False
-        self.left: list[str] = []  # what was owed then
+        self.left: Sequence[str] = ()  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""

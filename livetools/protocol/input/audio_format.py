@@ -6,7 +6,9 @@ import operator
 import sys
 from array import array
 
-from livetools.errors import ConfigError
+from msgspec import Struct
+
+from livetools.errors import ConfigError, LocalProtocolError
 
 SAMPLE = 2  # bytes of a sample
 
@@ -20,13 +22,10 @@ _ORDERS = {
 SLOWEST, FASTEST = 1_000, 384_000  # Hz that a sampling rate may have
 
 
-class Samples:
+class Samples(Struct, eq=False, gc=False):
     """Whole samples out of chunks cut anywhere: an odd byte at the end of one begins the next."""
 
-    __slots__ = ("_odd",)
-
-    def __init__(self) -> None:
-        self._odd = b""
+    _odd: bytes = b""
 
     def whole(self, pcm: bytes) -> bytes:
         """The samples that are complete by now; perhaps none."""
@@ -86,4 +85,14 @@ def sample_rate(rate: object) -> int:
         hertz = 0
     if not SLOWEST <= hertz <= FASTEST:
         raise ConfigError(f"rate={rate!r:.40}: a whole number of Hz is expected, such as 16000")
+    return hertz
+
+
+def same_rate(rate: object, before: int) -> int:
+    """A rate in Hz. Raises ``LocalProtocolError`` unless it is that of what was sent ``before`` (0: nothing was)."""
+    hertz = sample_rate(rate)
+    if before and hertz != before:
+        raise LocalProtocolError(
+            f"audio at {hertz} Hz after audio at {before} Hz: the service closes a session for it. Resample"
+        )
     return hertz

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from livetools.events import Usage
 
+_NONE = Usage()
+
 
 class TokenCount:
     """Tokens of a session: the last count of each turn, summed.
@@ -13,8 +15,8 @@ class TokenCount:
     """
 
     def __init__(self) -> None:
-        self._before = Usage()  # of the turns before the last one
-        self._last = Usage()  # of the turn under way, or else of the last one
+        self._before = _NONE  # of the turns before the last one
+        self._last = _NONE  # of the turn under way, or else of the last one
         self.over = False  # the last turn has ended, and none has begun since
         self._replaced: Usage | None = None  # what stood in _last before a count that came after the end
 
@@ -39,7 +41,7 @@ class TokenCount:
     def begins(self) -> None:
         """The model says something, or calls."""
         if self.over:
-            self._before, self._last = self._before + self._last, Usage()
+            self._before, self._last = self._before + self._last, _NONE
             self.over, self._replaced = False, None
 
     def ends(self) -> None:
@@ -48,7 +50,7 @@ class TokenCount:
             self._before, self._replaced = self._before + self._replaced, None
         # Two ends in a row: the second turn was empty, and had no count.
         elif self.over:
-            self._before, self._last = self._before + self._last, Usage()
+            self._before, self._last = self._before + self._last, _NONE
         self.over = True
 
 

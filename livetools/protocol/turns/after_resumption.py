@@ -8,20 +8,19 @@ unanswered. Once a turn has ended on a connection, handles issued there no longe
 
 from __future__ import annotations
 
+from msgspec import Struct
 
-class Stale:
+
+class Stale(Struct, eq=False, gc=False):
     """What the open session may still wait for.
 
     ``untried``: it was resumed, and the model has done nothing yet. ``unseen``: the newest handle may restore a
     session that waits for a call which nobody has answered, for nobody has read it here.
     """
 
-    __slots__ = ("_errors", "unseen", "untried")
-
-    def __init__(self) -> None:
-        self.untried = False
-        self.unseen = True  # a handle of another process: nobody knows what that one was in the middle of
-        self._errors = False  # were written on this connection for lost calls, and not confirmed yet
+    untried: bool = False
+    unseen: bool = True  # a handle of another process: nobody knows what that one was in the middle of
+    _errors: bool = False  # were written on this connection for lost calls, and not confirmed yet
 
     @property
     def swallows(self) -> bool:

@@ -213,7 +213,7 @@ class Said:
     def hear(self, event: Event) -> None:
         """Keep what a reply is made of."""
         # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
-        if type(event) not in SAID or (type(event) is AudioChunk and not self._sound):
+        if type(event) not in SAID or (not self._sound and type(event) is AudioChunk):
             return
         kept: Event | bytes = event
         if isinstance(event, ToolStarted):

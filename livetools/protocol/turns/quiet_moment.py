@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from math import inf
 
+from msgspec import Struct
+
 #: Seconds of silence after the last word that make a quiet moment.
 QUIET_PAUSE = 2.0
 #: Seconds that something waits for one, at most.
 PATIENCE = 20.0
 
 
-class Quiet:
+class Quiet(Struct, eq=False, gc=False):
     """Who spoke last, and until when. Before anything was said it is quiet at once."""
 
-    def __init__(self) -> None:
-        self._until = -inf  # the end of the last word of either side, and of the sound that still plays
-        self._user_speaks = False
+    _until: float = -inf  # the end of the last word of either side, and of the sound that still plays
+    _user_speaks: bool = False
 
     def said(self, now: float, seconds: float = 0.0) -> None:
         """Something was said or typed; ``seconds`` of sound came with it, which plays after what came before."""

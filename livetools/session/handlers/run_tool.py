@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import inspect
 import logging
-import math
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Protocol
-
-import anyio
 
 from livetools.errors import ToolError
 from livetools.events import Call
@@ -26,13 +23,14 @@ from livetools.setup.secrecy import place
 from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
-from livetools.tools.results import error_outcome, failure, outcome, tool_error
-from livetools.tools.values import words
-from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
+from livetools.tools.results import error_outcome, outcome, tool_error
+from livetools.transport.loop.wake import this_task, was_cancelled
 
+from . import call_hooks
 from .abandon import Leavable
 from .from_thread import WayBack
 from .threads import DaemonThreads, result_of
+from .user_errors import is_of_the_user, turn_of_the_loop
 
 log = get_logger("livetools.calls")
 
@@ -125,7 +123,7 @@ class Handlers:
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled(this_task()):
-                await _turn_of_the_loop()
+                await turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
             # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
@@ -136,7 +134,8 @@ class Handlers:
                 self.failures.pop(tool.name, None)
         # ``stopped`` tells the hooks why a call was stopped
         if hooks and not job.stopped:
-            done = await self._reviewed(hooks, job, done)
+            most = tool.options["max_result_bytes"]
+            done = await call_hooks.review(hooks, job.call, done, self.key, most)
         return done
 
     def failed(self, error: BaseException, tool: Tool) -> Outcome:
@@ -147,35 +146,6 @@ class Handlers:
             stop = count > retries
         return error_outcome(error, tool.name, stop)
 
-    async def decide(self, call: Call, tool: Tool) -> Call:
-        """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
-
-        Raises ``ToolError`` where one refuses it. A hook that fails refuses it too: a check must not let a call pass
-        because its server is down.
-        """
-        hooks = self._hooks_of(tool)
-        for at, hook in enumerate(hooks, 1):
-            if (before := getattr(hook, "before", None)) is None:
-                continue
-            try:
-                told = before(call)
-                if told is not None and inspect.isawaitable(told):
-                    told = await told
-            except BaseException as error:
-                if not is_of_the_user(error):
-                    raise
-                raise _refusal(hook, call, error) from error
-            if told is None:
-                continue
-            if not isinstance(told, Mapping):
-                log_return(log, hook, "before", told, "None, or a mapping: the arguments to run it with")
-                raise ToolError(_failed(call))
-            call, replaced = replace(call, args=dict(told)), call
-            for known in hooks[:at]:
-                if (follow := getattr(known, "replaced", None)) is not None:
-                    follow(replaced, call)
-        return call
-
     def _decided(self, job: Job, call: Call, desk: Desk) -> None:
         """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
         undoes it and tells of it), and the hooks behind."""
@@ -185,28 +155,9 @@ class Handlers:
                 job.context.call = call
             desk.decided(job.run, call)
 
-    async def _reviewed(self, hooks: Sequence[Hooks], job: Job, done: Outcome) -> Outcome:
-        """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
-        for at, hook in enumerate(hooks):
-            if done.error is not None:
-                await self._tell_all(hooks[at:], "on_error", job.call, done.error)
-                break
-            if (after := getattr(hook, "after", None)) is None:
-                continue
-            done.encoded = None  # a hook may change the response in place
-            try:
-                told = after(job.call, done.response)
-                if told is not None and inspect.isawaitable(told):
-                    told = await told
-            except BaseException as error:
-                excuse(log, f"the hook {type(hook).__name__}.after", error)
-                done = _withheld(job.call, error, done.result)
-                continue
-            if told is not None:
-                other = outcome(told, self.key, job.tool.options["max_result_bytes"])
-                done.response, done.encoded = other.response, other.encoded
-                done.parts = other.parts or done.parts
-        return done
+    async def decide(self, call: Call, tool: Tool) -> Call:
+        """Ask the ``before`` of every hook of this tool: see :func:`.call_hooks.decide`."""
+        return await call_hooks.decide(self._hooks_of(tool), call)
 
     def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
         return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
@@ -290,6 +241,7 @@ class Handlers:
     async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
+        streamed = False
         most = tool.options["max_result_bytes"]
         ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
@@ -303,9 +255,11 @@ class Handlers:
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
                 await desk.progress(job.run, plain, part)
+                streamed = job.streams
                 if job.stopped:
                     break
-        done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
+        # The end says nothing of its own. Without a single yield it is the result: an empty list, to be spoken of.
+        done = Outcome({}) if streamed else outcome(gathered, self.key, most)
         done.ends_session, done.handoff = ends_session, handoff
         return done
 
@@ -323,25 +277,13 @@ class Handlers:
 
     async def tell_hooks(self, tool: Tool, method: str, *args: object) -> None:
         """Tell all hooks of a call of this tool: call this method of each that has it."""
-        await self._tell_all(self._hooks_of(tool), method, *args)
+        await call_hooks.tell_all(self._hooks_of(tool), method, *args)
 
     def shutdown(self) -> None:
         """Let the threads go."""
         self.threads.shutdown()
         if self.aside is not None:
             self.aside.shutdown()
-
-    async def _tell_all(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
-        """Tell the hooks, in their order; what one raises is logged."""
-        for hook in hooks:
-            if (method := getattr(hook, name, None)) is None:
-                continue
-            try:
-                told = method(*args)
-                if told is not None and inspect.isawaitable(told):
-                    await told
-            except BaseException as error:
-                excuse(log, f"the hook {type(hook).__name__}.{name}", error)
 
 
 class _Steps:
@@ -365,39 +307,6 @@ class _Steps:
         """Run the generator's ``finally``, unless a thread is still inside it."""
         if not self._generator.gi_running:
             await self._handlers.unhindered(partial(self._context.run, self._generator.close))
-
-
-def is_of_the_user(error: BaseException) -> bool:
-    """Whether what a callable of the user's raised ends only that callable: anything but Ctrl-C, and the
-    session's own cancellation of this task."""
-    if isinstance(error, anyio.get_cancelled_exc_class()):
-        return _is_stray()
-    if isinstance(error, BaseExceptionGroup):
-        return all(map(is_of_the_user, error.exceptions))
-    return not isinstance(error, KeyboardInterrupt)
-
-
-def excuse(log: logging.Logger, what: str, error: BaseException, level: int = logging.WARNING) -> None:
-    """Log what ``what``, a callable of the user's, has raised: it costs the session nothing. Raise it where it is not
-    the user's."""
-    if not is_of_the_user(error):
-        raise error
-    log.log(level, "%s failed: %s", what, place(error), exc_info=detail(error))
-
-
-async def _turn_of_the_loop() -> None:
-    """Let the others come round; a cancellation of this task that its handler has not waited for is over then."""
-    try:
-        await anyio.lowlevel.cancel_shielded_checkpoint()
-    except anyio.get_cancelled_exc_class():
-        if not _is_stray():
-            raise
-
-
-def _is_stray() -> bool:
-    """Whether a cancellation is not the session's: it belongs to something that the handler waited for, or
-    the handler cancelled its own task (asyncio alone has such)."""
-    return not on_trio() and anyio.current_effective_deadline() != -math.inf
 
 
 def note(job: Job, done: Outcome, elapsed: float) -> None:
@@ -429,32 +338,6 @@ def _advice(job: Job, error: Exception) -> str:
     if used_none and any("deps" in frame.f_code.co_names for frame, _ in walk_tb(error.__traceback__)):
         return ": context.deps is None, pass connect(deps=...)"
     return ""
-
-
-def _refusal(hook: Hooks, call: Call, error: BaseException) -> ToolError:
-    """What the model reads where ``before`` raised: the text of a ``ToolError``, which was meant for it."""
-    if (meant := tool_error(error)) is not None:
-        return meant
-    excuse(log, f"the hook {type(hook).__name__}.before, which refuses {call.name} ({call.id}),", error)
-    return ToolError(_failed(call))
-
-
-def _failed(call: Call) -> str:
-    return f"{call.name} was refused: its check failed"
-
-
-def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
-    """The answer of a call whose ``after`` failed. It has run, and is not undone."""
-    text = f"{call.name} has run, and its result is withheld: the check of its result failed"
-    if (meant := tool_error(error)) is not None:
-        text = f"{call.name} has run, and its result is withheld: {words(meant)}"
-    return Outcome(failure(text), ToolError(text), result=result)
-
-
-def log_return(log: logging.Logger, hook: Hooks, name: str, told: object, wanted: str) -> None:
-    """Log that a hook has returned what it cannot: its class only, for the value may hold anything."""
-    what = f"{type(hook).__name__}.{name}"
-    log.error("the hook %s has returned a %s; expected %s", what, type(told).__name__, wanted)
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -22,30 +22,19 @@ from livetools.log import get_logger
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
 from livetools.tools import SessionLike, Tool, ToolContext
-from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
 from .abandon import Leavable
-from .run_tool import Desk, Handlers, Job, cancelled, excuse, is_of_the_user, note
+from .approvals import ApprovalCheck, ask
+from .run_tool import Desk, Handlers, Job, cancelled, note
+from .user_errors import excuse
 
 log = get_logger("livetools.calls")
 
 #: The kinds of handlers whose yields may go out one by one.
 GENERATORS = frozenset({"generator", "async_generator"})
 
-SERVING: ContextVar[Job | _Asked | Leavable | None] = ContextVar("livetools_serving", default=None)
-
-
-class _Asked:
-    """A call whose hooks and ``approval`` are asked, until it runs or never will. ``variables``: the context variables
-    that the hooks have left, once all have let it run. ``scope``: around what asks, as long as that runs."""
-
-    __slots__ = ("call", "run", "scope", "tool", "variables")
-
-    def __init__(self, run: int, call: Call, tool: Tool) -> None:
-        self.run, self.call, self.tool = run, call, tool
-        self.variables: Context | None = None
-        self.scope: anyio.CancelScope | None = None
+SERVING: ContextVar[Job | ApprovalCheck | Leavable | None] = ContextVar("livetools_serving", default=None)
 
 
 class Tasks:
@@ -66,7 +55,7 @@ class Tasks:
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, ApprovalCheck] = {}
         self._errands: set[Leavable] = set()
         self._running: set[Leavable] = set()  # all that runs
         self._stopping: set[Job] = set()  # calls whose stop hooks run
@@ -92,7 +81,7 @@ class Tasks:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
         serving = SERVING.get()
-        if isinstance(serving, _Asked):
+        if isinstance(serving, ApprovalCheck):
             return None if serving.scope is None else serving.run
         if not isinstance(serving, Job):
             return None
@@ -131,7 +120,7 @@ class Tasks:
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        asked = self._asked[run] = _Asked(run, call, tool)
+        asked = self._asked[run] = ApprovalCheck(run, call, tool)
         self._errand(self._ask_approval, asked)
 
     def stop_asking(self, run: int, over: bool) -> None:
@@ -251,7 +240,7 @@ class Tasks:
         """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
         self._handlers.threads.abandon(future)
 
-    async def _ask_approval(self, asked: _Asked) -> None:
+    async def _ask_approval(self, asked: ApprovalCheck) -> None:
         SERVING.set(asked)  # of this task alone
         run, tool = asked.run, asked.tool
         verdict: bool | str = True
@@ -259,9 +248,7 @@ class Tasks:
         with anyio.CancelScope() as scope:
             asked.scope = scope
             try:
-                args = await self._decided(asked)
-                if tool.options["approval"] is not True:
-                    verdict = await self._verdict(tool, run, asked.call, args)
+                verdict = await ask(asked, self._handlers, self._desk, self._context_of)
             except Exception as error:
                 failed = error
             finally:
@@ -280,27 +267,6 @@ class Tasks:
         await self._desk.settled(run, done)
         if waited:
             await self._handlers.tell_hooks(tool, "on_error", asked.call, failed)
-
-    async def _decided(self, asked: _Asked) -> Mapping[str, Any]:
-        """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
-        decided = await self._handlers.decide(asked.call, asked.tool)
-        if decided is not asked.call:
-            self._desk.decided(asked.run, decided)
-        args = asked.tool.arguments(decided.args)
-        asked.call, asked.variables = decided, copy_context()
-        return args
-
-    async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
-        """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
-        context = self._context_of(run, call, tool)
-        try:
-            return bool(await self._handlers.user(tool.options["approval"], context, args))
-        except BaseException as error:
-            # The text of a ToolError is meant for the model; of another error it reads nothing.
-            if is_of_the_user(error) and tool_error(error) is not None:
-                return str(error_outcome(error, call.name).response["error"])
-            excuse(log, f"the approval of {call.name}", error, logging.ERROR)
-            return "its approval failed"
 
     async def _undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         try:

@@ -18,7 +18,8 @@ import anyio
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
 from livetools.session.handlers.abandon import Leavable
-from livetools.session.handlers.run_tool import excuse, log_return
+from livetools.session.handlers.call_hooks import log_return
+from livetools.session.handlers.user_errors import excuse
 from livetools.session.running import leaving
 from livetools.tools import Hooks, SessionLike
 from livetools.transport.loop.wake import Latch, make_wake

@@ -12,7 +12,7 @@ from typing import Any
 
 from livetools.events import Event
 from livetools.log import get_logger
-from livetools.session.handlers.run_tool import excuse
+from livetools.session.handlers.user_errors import excuse
 from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")

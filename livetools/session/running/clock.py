@@ -54,6 +54,10 @@ class SystemClock:
         await anyio.sleep(max(0.0, t - self.now()))
 
 
+#: It holds nothing, so one serves all sessions.
+SYSTEM_CLOCK = SystemClock()
+
+
 def make_timer(
     clock: Clock, ring: Callable[[], None], group: TaskGroup, threads: Callable[[], bool] = lambda: False
 ) -> Timer:

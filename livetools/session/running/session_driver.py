@@ -109,9 +109,7 @@ class SessionDriver(Driver[Machine]):
 
     def _over(self, error: Exception | None) -> None:
         if isinstance(error, SetupTimeout):
-            advice = self.sockets.progress.advice()
-            seconds = self.machine.plan.setup_timeout
-            error = SetupTimeout(f"no session within {seconds:g} s: {advice}; setup_timeout= gives it longer")
+            error = self.sockets.progress.timed_out(self.machine.plan.setup_timeout)
         self.error = error
         self.inbox.close()
         self.over.set()

@@ -7,10 +7,9 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from http import HTTPStatus
 from typing import Any, Protocol
 
 import anyio
@@ -21,10 +20,11 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
+from livetools.transport.credentials import NOT_ACCEPTED
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
-from livetools.transport.proxy_and_address import Progress, begin, reached
+from livetools.transport.setup_timeout import Progress, begin, reached
 
 log = get_logger("livetools.session")
 
@@ -103,8 +103,7 @@ class Sockets:
                 self._tell_unwatched(transport)
                 reached("setup")
                 self._wire.opened(link)
-                listen: Listen = getattr(transport, "listen", partial(_read, transport))
-                end = await listen(partial(self._wire.received, link))
+                end = await _listen(transport, partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 self._forget(link)
                 # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
@@ -135,13 +134,18 @@ class Sockets:
             try:
                 return await stack.enter_async_context(self._dialer.dial(target.url, target.headers))
             except AuthenticationError as error:
-                if renewed or error.code != HTTPStatus.UNAUTHORIZED or not await self._endpoint.renew(target):
+                if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
                     raise self._endpoint.advised(error) from None
                 renewed = True
 
 
-async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
+def _listen(transport: Transport, feed: Callable[[bytes], None]) -> Awaitable[Gone]:
     """Feed every message, until the end, which is returned."""
+    listen: Listen = getattr(transport, "listen", partial(_read, transport))
+    return listen(feed)
+
+
+async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
     slice = TimeSlice()
     try:
         while True:

@@ -183,7 +183,9 @@ class Host:
             assert self._scope is not None
             with self._scope:
                 async with anyio.create_task_group() as group:
-                    await main(group, self._ready.set)
+                    serving = main(group, self._ready.set)
+                    del main  # the session need not keep what only begins it
+                    await serving
                     group.cancel_scope.cancel()
         except BaseExceptionGroup as error:
             self._error = _first(error)

@@ -15,19 +15,17 @@ import time
 from weakref import WeakKeyDictionary
 
 import anyio
+from msgspec import Struct, field
 
 from .wake import on_trio
 
 SLICE = 0.005  # seconds that a task may run before it lets others run
 
 
-class Passes:
+class Passes(Struct, eq=False, gc=False):
     """Counts callbacks of one event loop, each a sign that it has gone on to something else."""
 
-    __slots__ = ("__weakref__", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
+    count: int = 0
 
 
 _passes: WeakKeyDictionary[asyncio.AbstractEventLoop, Passes] = WeakKeyDictionary()
@@ -38,14 +36,15 @@ def passes() -> Passes:
     return Passes() if on_trio() else _passes.setdefault(asyncio.get_running_loop(), Passes())
 
 
-class TimeSlice:
+class TimeSlice(Struct, eq=False, gc=False):
     """Counts how long a task has kept the loop to itself. Made in the loop."""
 
-    __slots__ = ("_ends", "_passes", "_seen")
+    _passes: Passes = field(default_factory=passes)
+    _ends: float = 0.0
+    _seen: int = 0
 
-    def __init__(self) -> None:
-        self._passes = passes()
-        self._ends, self._seen = 0.0, self._passes.count
+    def __post_init__(self) -> None:
+        self._seen = self._passes.count
 
     def rested(self) -> None:
         """The task has just waited for something: others have run."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 
@@ -67,10 +67,10 @@ def name_loop() -> None:
 
     With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
     """
-    sniffio = sys.modules.get("sniffio")
-    # Callbacks of one transport share their context: the first of them sets it.
-    if sniffio is not None and sniffio.current_async_library_cvar.get() is None:
-        sniffio.current_async_library_cvar.set("asyncio")
+    if (sniffio := sys.modules.get("sniffio")) is not None:
+        name = sniffio.current_async_library_cvar
+        if name.get() != "asyncio":  # to ask costs less than to set it at every read
+            name.set("asyncio")
 
 
 class Latch:
@@ -80,7 +80,7 @@ class Latch:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._waiting: tuple[Wake, ...] = ()
+        self._waiting: Sequence[Wake] = ()
 
     def set(self) -> None:
         """It has happened. In the loop of those who wait."""
@@ -97,7 +97,7 @@ class Latch:
         try:
             await wake.wait()
         finally:
-            self._waiting = tuple(each for each in self._waiting if each is not wake)
+            self._waiting = [each for each in self._waiting if each is not wake]
 
 
 def make_wake() -> Wake:

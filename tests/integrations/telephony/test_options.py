@@ -25,3 +25,13 @@ def test_none_is_the_default_where_there_is_one_and_no_bound_elsewhere() -> None
 def test_a_bound_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="max_sessions"):
         options_of({"max_sessions": 0})
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"idle": -1}, {"idle": "soon"}, {"greeting": 5}, {"on_end": 5}, {"deps": {}}, {"stores": "x"}],
+    ids=str,
+)
+def test_an_option_of_the_wrong_kind_is_refused_when_the_call_begins(option) -> None:
+    with pytest.raises(ConfigError, match=next(iter(option))):
+        options_of(option)

@@ -134,6 +134,10 @@ def test_what_plivo_is_told_names_the_stream_and_its_sound() -> None:
         (Twilio, "mediaFormat", {"encoding": "audio/x-mulaw", "sampleRate": 16000}, None),
         (Telnyx, "media_format", {"encoding": "L16", "sample_rate": 44100}, None),
         (Telnyx, "media_format", {"encoding": "G722", "sample_rate": 8000}, None),
+        (Twilio, "mediaFormat", {"channels": 1}, ("PCMU", 8000)),
+        (Twilio, "mediaFormat", {"channels": 2}, None),
+        (Telnyx, "media_format", {"encoding": "L16", "sample_rate": 16000, "channels": "2"}, None),
+        (Plivo, "mediaFormat", {"channels": [1]}, None),
     ],
 )
 def test_the_start_frame_names_the_codec(made: Any, place: str, told: dict[str, Any], means: object) -> None:

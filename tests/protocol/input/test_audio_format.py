@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.errors import ConfigError
-from livetools.protocol.input.audio_format import SAMPLE, Samples, pcm_bytes, sample_rate
+from livetools.errors import ConfigError, LocalProtocolError
+from livetools.protocol.input.audio_format import SAMPLE, Samples, pcm_bytes, same_rate, sample_rate
 
 
 @given(sound=st.binary(max_size=60), cuts=st.lists(st.integers(0, 60), max_size=8))
@@ -95,3 +95,9 @@ def test_a_rate_is_a_whole_number_of_hertz() -> None:
 def test_what_is_not_a_rate_is_refused(rate: Any) -> None:
     with pytest.raises(ConfigError, match="a whole number of Hz"):
         sample_rate(rate)
+
+
+def test_the_rate_of_the_first_sound_holds_for_all_that_follows() -> None:
+    assert same_rate(48000, 0) == same_rate(48000, 48000) == 48000
+    with pytest.raises(LocalProtocolError, match="16000 Hz after audio at 48000 Hz"):
+        same_rate(16000, 48000)

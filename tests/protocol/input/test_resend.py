@@ -513,6 +513,15 @@ def test_a_generator_that_has_ended_is_not_lost_in_a_move() -> None:
     assert "ToolLost" not in d.names
 
 
+def test_a_generator_that_has_ended_on_a_line_that_dies_is_lost_where_no_handle_has_its_yields() -> None:
+    d = yields(yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), "first"), "second")
+    d.machine.settled(1, Outcome({}), d.now)
+    late = reconnect(d.drain()).later(30).texts()[-1]
+    assert "first" in late
+    assert "second" in late
+    assert [event.delivery for event in d.events if isinstance(event, ToolLost)] == ["text"]
+
+
 def test_yields_that_a_dying_line_swallowed_stand_in_the_text() -> None:
     d = yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), "read").say("so").turn_complete()
     yields(dies(d.server(HANDLE)), "swallowed")

@@ -11,7 +11,7 @@ function isWanted(row, { text, failures }) {
         return false;
     if (text === "")
         return true;
-    const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response)] : [row.message.text];
+    const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response), ...row.run.progress.map(({ value }) => pretty(value))] : [row.message.text];
     return words.some((each) => each.toLocaleLowerCase().includes(text));
 }
 const TICK_WIDTH = 70; // pixels that a tick and its text need

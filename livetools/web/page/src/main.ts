@@ -5,7 +5,7 @@ import { Announcer } from "./announcer.js";
 import { archivedFrames, setupOf, stateOf, type Conversation } from "./archive.js";
 import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
-import { byId, List } from "./dom.js";
+import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header, type Facts } from "./header.js";
 import { Overview } from "./overview.js";
@@ -124,6 +124,12 @@ class Page {
     if (text === "") byId<HTMLInputElement>("timeline-search").value = "";
     byId("failures").setAttribute("aria-pressed", String(failures));
     this.draw();
+  }
+
+  /** Whether there are turns, and the filter hides them all. */
+  private isFiltered(timed: readonly Exchange[]): boolean {
+    if (timed.length === 0 || (this.wanted.text === "" && !this.wanted.failures)) return false;
+    return [...byId("timeline").children].every((turn) => (turn as HTMLElement).hidden);
   }
 
   /** Open a call on the timeline. Clears the filter if it hides the call. */
@@ -426,6 +432,7 @@ class Page {
       this.sending.update([...this.early, ...this.live.waiting.map(({ ref, text }) => ({ key: this.keyOf(ref), text }))], now);
       this.conversation.update(all, now, this.early.length > 0 || this.live.waiting.length > 0);
       this.timeline.update(timed, now);
+      setText(byId("timeline-none"), this.isFiltered(timed) ? (this.wanted.text === "" ? "No call has failed" : "Nothing here has these words") : "");
       this.overview.update(all, now);
       byId("timeline-filter").classList.toggle("idle", all.length === 0);
       this.header.update(this.shown);

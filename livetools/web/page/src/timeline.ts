@@ -27,7 +27,7 @@ const FAILURES: ReadonlySet<string> = new Set(["failed", "refused", "cancelled",
 function isWanted(row: Row, { text, failures }: Wanted): boolean {
   if (failures && !("run" in row && FAILURES.has(row.run.state))) return false;
   if (text === "") return true;
-  const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response)] : [row.message.text];
+  const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response), ...row.run.progress.map(({ value }) => pretty(value))] : [row.message.text];
   return words.some((each) => each.toLocaleLowerCase().includes(text));
 }
 

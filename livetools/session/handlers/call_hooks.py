@@ -1,0 +1,114 @@
+"""Asks the hooks of a call: ``before``, which may refuse or change it, ``after``, which may change its response."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from livetools.errors import ToolError
+from livetools.events import Call
+from livetools.log import get_logger
+from livetools.protocol.calls.actions import Outcome
+from livetools.tools import Hooks
+from livetools.tools.results import failure, outcome, tool_error
+from livetools.tools.values import words
+
+from .user_errors import excuse, is_of_the_user
+
+log = get_logger("livetools.calls")
+
+
+async def decide(hooks: Sequence[Hooks], call: Call) -> Call:
+    """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
+
+    Raises ``ToolError`` where one refuses it. A hook that fails refuses it too: a check must not let a call pass
+    because its server is down.
+    """
+    for at, hook in enumerate(hooks, 1):
+        if (before := getattr(hook, "before", None)) is None:
+            continue
+        try:
+            told = before(call)
+            if told is not None and inspect.isawaitable(told):
+                told = await told
+        except BaseException as error:
+            if not is_of_the_user(error):
+                raise
+            raise _refusal(hook, call, error) from error
+        if told is None:
+            continue
+        if not isinstance(told, Mapping):
+            log_return(log, hook, "before", told, "None, or a mapping: the arguments to run it with")
+            raise ToolError(_failed(call))
+        call, replaced = replace(call, args=dict(told)), call
+        for known in hooks[:at]:
+            if (follow := getattr(known, "replaced", None)) is not None:
+                follow(replaced, call)
+    return call
+
+
+async def review(
+    hooks: Sequence[Hooks], call: Call, done: Outcome, key: str, max_bytes: int | None
+) -> Outcome:
+    """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
+    for at, hook in enumerate(hooks):
+        if done.error is not None:
+            await tell_all(hooks[at:], "on_error", call, done.error)
+            break
+        if (after := getattr(hook, "after", None)) is None:
+            continue
+        done.encoded = None  # a hook may change the response in place
+        try:
+            told = after(call, done.response)
+            if told is not None and inspect.isawaitable(told):
+                told = await told
+        except BaseException as error:
+            excuse(log, f"the hook {type(hook).__name__}.after", error)
+            done = _withheld(call, error, done.result)
+            continue
+        if told is not None:
+            other = outcome(told, key, max_bytes)
+            done.response, done.encoded = other.response, other.encoded
+            done.parts = other.parts or done.parts
+    return done
+
+
+async def tell_all(hooks: Sequence[Hooks], name: str, *args: object) -> None:
+    """Tell the hooks, in their order; what one raises is logged."""
+    for hook in hooks:
+        if (method := getattr(hook, name, None)) is None:
+            continue
+        try:
+            told = method(*args)
+            if told is not None and inspect.isawaitable(told):
+                await told
+        except BaseException as error:
+            excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+
+
+def _refusal(hook: Hooks, call: Call, error: BaseException) -> ToolError:
+    """What the model reads where ``before`` raised: the text of a ``ToolError``, which was meant for it."""
+    if (meant := tool_error(error)) is not None:
+        return meant
+    excuse(log, f"the hook {type(hook).__name__}.before, which refuses {call.name} ({call.id}),", error)
+    return ToolError(_failed(call))
+
+
+def _failed(call: Call) -> str:
+    return f"{call.name} was refused: its check failed"
+
+
+def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
+    """The answer of a call whose ``after`` failed. It has run, and is not undone."""
+    text = f"{call.name} has run, and its result is withheld: the check of its result failed"
+    if (meant := tool_error(error)) is not None:
+        text = f"{call.name} has run, and its result is withheld: {words(meant)}"
+    return Outcome(failure(text), ToolError(text), result=result)
+
+
+def log_return(log: logging.Logger, hook: Hooks, name: str, told: object, wanted: str) -> None:
+    """Log that a hook has returned what it cannot: its class only, for the value may hold anything."""
+    what = f"{type(hook).__name__}.{name}"
+    log.error("the hook %s has returned a %s; expected %s", what, type(told).__name__, wanted)
