@@ -23,6 +23,10 @@ class PlanChanges:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
+    def want(self, plan: Plan) -> None:
+        """The next setup has this plan."""
+        self.next = plan
+
     def wait(self, item: Item) -> None:
         """This change waits for another connection."""
         self._waiting = (*self._waiting, item)

@@ -297,7 +297,7 @@ class Machine(View):
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self.changes.next = plan
+        self.changes.want(plan)
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
@@ -570,7 +570,7 @@ class Machine(View):
             return
         connection = self.connection
         if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
-            self.changes.next = self.plan
+            self.changes.want(self.plan)
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
