@@ -16,6 +16,9 @@ from livetools.setup.plan_fields import CallPolicy, Plan
 from .actions import Outcome
 from .call_states import CallState, Record
 
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
+
 
 class PaidCall(Struct, frozen=True, gc=False):
     """A call whose answer was read. ``response`` is JSON."""
