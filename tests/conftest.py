@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
+import os
+from collections.abc import Generator
+from typing import TypeVar
 
 import anyio
 import hypothesis
@@ -13,6 +17,8 @@ from support.browser import chromium, spoken  # noqa: F401  # fixtures
 #: On a busy machine an example takes as long as it takes.
 hypothesis.settings.register_profile("busy", deadline=None)
 hypothesis.settings.load_profile("busy")
+
+T = TypeVar("T")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -39,6 +45,28 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
             await function(*args, **kwargs)
 
     pyfuncitem.obj = within
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)  # an environment may have no xdist
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One more process than there are cores: many tests wait, for a browser, another process or the clock."""
+    cores = yield
+    return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, T, T]:
+    """The collector does not look at what is imported and collected, neither meanwhile nor later: it is all kept.
+
+    Ten thousand tests and the modules that they import are two million objects. A collector that walks them again and
+    again takes a quarter of the time of the collection.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -144,11 +144,19 @@ def turn(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-]){text.replace(' ', BETWEEN)}(?!\w)", re.IGNORECASE)
 
 
+def certain(text: str) -> list[str]:
+    """What is in every text that has this turn, of a turn that is no more than words. Looking for it costs little."""
+    return text.split() if re.fullmatch(r"[a-z' :-]+", text) else []
+
+
 def found(turns: Mapping[str, str], paths: Iterable[Path]) -> Iterator[str]:
-    patterns = [(turn(text), better) for text, better in turns.items()]
+    patterns = [(certain(text), turn(text), better) for text, better in turns.items()]
     for path in paths:
         words = words_of(path)
-        for pattern, better in patterns:
+        lower = words.lower()
+        for parts, pattern, better in patterns:
+            if not all(part in lower for part in parts):
+                continue
             for match in pattern.finditer(words):
                 line = words.count("\n", 0, match.start()) + 1
                 said = " ".join(match[0].split())

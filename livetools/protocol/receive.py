@@ -125,11 +125,13 @@ class Reception:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
         elif (words := only_words(data)) is not None:
-            read = self._read({type(words)})
+            # The model's words show what it has read, a transcript of the user's shows nothing.
+            read = self.outbox.output(self.turns.ends) if type(words) in SPOKEN else []
             self._said(words, now)
         else:
             return False
-        self.calls.read(read)
+        if read:
+            self.calls.read(read)
         return True
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:

@@ -95,13 +95,18 @@ def clean(value: object) -> tuple[Json, list[Part], bytes | None]:
 
 
 def _count(value: Any) -> int:
-    """The values and keys in a dict or list and in those inside of it, up to :data:`ALL` or a little more."""
+    """The values and keys in a dict or list and in those inside of it, up to :data:`ALL` or a little more.
+
+    :data:`ALL` where containers are nested more deeply than :data:`DEEPEST`: a copy of the whole would not cut them.
+    """
     level, count = [value], 1
-    while level and count < ALL:
+    for _ in range(DEEPEST):
+        if not level or count >= ALL:
+            return count
         held = gc.get_referents(*level)  # a whole level at once: the interpreter knows what a container holds
         count += len(held)
         level = [one for one in held if type(one) in _PLAIN]
-    return count
+    return ALL if level else count
 
 
 def _copy(value: Any) -> tuple[Json, bytes] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from support.apart import run_pytest
 
 from livetools import (
     ApprovalRequested,
@@ -260,11 +260,6 @@ async def record(conversation: Callable[..., object], agent: object) -> FrameHis
     return history
 
 
-def run_pytest(place: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "/", str(place)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100)
-
-
 def test_what_was_said_and_called_can_be_held_again(tmp_path):
     file = tmp_path / "agent.py"
     file.write_text(AGENT, encoding="utf-8")
@@ -279,7 +274,7 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
         )
         source = as_test(history.frames(), subject)
         (tmp_path / f"test_{conversation.__name__}.py").write_text(source, encoding="utf-8")
-    result = run_pytest(tmp_path)
+    result = run_pytest("-q", "--rootdir", "/", tmp_path, cwd=tmp_path)
     assert result.returncode == 0, result.stdout[-3000:]
     assert f"{len(CONVERSATIONS)} passed" in result.stdout
     assert 'REFUSED = [("erase"' in (tmp_path / "test_approvals.py").read_text().replace("'", '"')
@@ -296,11 +291,12 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
 
     elsewhere = tmp_path.with_name("elsewhere")  # the agent and its tests, as another checkout has them
     tmp_path.rename(elsewhere)
-    assert run_pytest(elsewhere / "test_plain.py").returncode == 0
+    again = ("-q", "--rootdir", "/", elsewhere / "test_plain.py")
+    assert run_pytest(*again, cwd=elsewhere).returncode == 0
     assert str(tmp_path) not in (elsewhere / "test_plain.py").read_text(encoding="utf-8")
     changed = AGENT.replace('return "12 °C, rain"', 'return "13 °C, rain"')  # more: test_exported_changes.py
     (elsewhere / "agent.py").write_text(changed, encoding="utf-8")
-    assert run_pytest(elsewhere / "test_plain.py").returncode == 1
+    assert run_pytest(*again, cwd=elsewhere).returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 
 import pytest
+from support.apart import run_pytest
 
 from livetools.audio import write_wav
 from livetools.testing import Recording
@@ -83,8 +82,7 @@ def test_a_recording_is_printed_as_a_test_that_runs_and_passes(run, agent, talk,
     assert "turn.start_call('get_weather', city='Oslo')" in result.stdout
     test = tmp_path / "test_it.py"
     test.write_text(result.stdout, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "/", str(test)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    ran = run_pytest("-q", "--rootdir", "/", test, cwd=tmp_path)
     assert ran.returncode == 0, ran.stdout
     assert "1 passed" in ran.stdout
 
@@ -95,8 +93,7 @@ def test_the_printed_test_fails_where_the_tool_has_another_result(run, agent, ta
     test.write_text(
         printed.replace("'get_weather', city='Oslo'", "'get_weather', town='Oslo'"), encoding="utf-8"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "/", str(test)]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=100).returncode == 1
+    assert run_pytest("-q", "--rootdir", "/", test, cwd=tmp_path).returncode == 1
 
 
 def test_what_cannot_become_a_test_is_told(run, talk, tmp_path):

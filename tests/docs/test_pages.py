@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import subprocess
 import sys
 import tomllib
 import types
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.apart import run_pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -92,9 +92,8 @@ def test_its_programs_run_one_after_another_and_print_what_it_says(
 def pass_of_themselves(folder: Path, files: list[str]) -> None:
     """The tests that a page tells to save pass, each a file of its own."""
     if files:
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = run_pytest("-q", *files, cwd=folder)
+        assert done.returncode == 0, done.stdout
 
 
 def test_the_evals_of_the_guide_pass_offline(tmp_path, monkeypatch):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.apart import run_pytest
 
 TESTS = """
 from functools import partial
@@ -58,8 +57,7 @@ def run(tmp_path_factory: pytest.TempPathFactory):
     (folder / "test_it.py").write_text(TESTS, encoding="utf-8")
 
     def run(*options: str) -> str:
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "test_it.py", *options]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110).stdout
+        return run_pytest("-rA", "test_it.py", *options, cwd=folder).stdout
 
     return run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import json
@@ -59,10 +60,10 @@ class Table:
 
 
 def row() -> sqlite3.Row:
-    connection = sqlite3.connect(":memory:")
-    connection.row_factory = sqlite3.Row
-    found: sqlite3.Row = connection.execute("select 1 as id, 'Ann' as name").fetchone()
-    return found
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.row_factory = sqlite3.Row
+        found: sqlite3.Row = connection.execute("select 1 as id, 'Ann' as name").fetchone()
+        return found
 
 
 NAMES: dict[str, Any] = {

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from support.apart import run_pytest
 
 APP = """
     import os, ssl
@@ -52,10 +53,8 @@ def run(tmp_path: Path):
     def runner(test: str, *options: str) -> tuple[int, str]:
         path = tmp_path / "test_it.py"
         path.write_text(textwrap.dedent(APP) + textwrap.dedent(test))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(path)]
-        wide = {**os.environ, "COLUMNS": "400"}
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env=wide)
-        return done.returncode, done.stdout + done.stderr
+        done = run_pytest("-q", *options, path, cwd=tmp_path, env={**os.environ, "COLUMNS": "400"})
+        return done.returncode, done.stdout
 
     return runner
 

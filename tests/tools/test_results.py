@@ -177,11 +177,19 @@ def test_a_circle_is_cut_and_a_value_met_twice_is_not() -> None:
     assert encode([twice, twice]) == {"output": [{"a": 1}, {"a": 1}]}
 
 
-def test_depth_beyond_reason_is_cut() -> None:
+@pytest.mark.parametrize("levels", [61, 600, 5000])
+def test_depth_beyond_reason_is_cut(levels: int) -> None:
     deep: Any = "x"
-    for _ in range(5000):
+    for _ in range(levels):
         deep = [deep]
     assert "…" in json.dumps(encode(deep), ensure_ascii=False)
+
+
+def test_sixty_levels_of_a_large_result_are_not_cut() -> None:
+    deep: Any = list(range(600))
+    for _ in range(59):
+        deep = [deep]
+    assert encode(deep) == {"output": deep}
 
 
 def test_a_value_that_fights_back_is_an_error_and_no_exception() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import collections
+import contextlib
 import enum
 import io
 import json
@@ -30,9 +31,9 @@ class Colour(enum.Enum):
 
 
 def row() -> Any:
-    connection = sqlite3.connect(":memory:")
-    connection.row_factory = sqlite3.Row
-    return connection.execute("select 1 as id, 'Ada' as name").fetchone()
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.row_factory = sqlite3.Row
+        return connection.execute("select 1 as id, 'Ada' as name").fetchone()
 
 
 @pytest.mark.parametrize(
@@ -223,9 +224,9 @@ class Record:
 def test_rows_keep_the_names_of_their_columns() -> None:
     ada = {"id": 1, "name": "Ada"}
     assert encode([row(), Record()]) == {"output": [ada, ada]}
-    twice = sqlite3.connect(":memory:")
-    twice.row_factory = sqlite3.Row
-    assert "one in JSON" in encode(twice.execute("select 1 as id, 2 as id").fetchone())["error"]
+    with contextlib.closing(sqlite3.connect(":memory:")) as twice:
+        twice.row_factory = sqlite3.Row
+        assert "one in JSON" in encode(twice.execute("select 1 as id, 2 as id").fetchone())["error"]
 
 
 def test_rows_and_objects_of_sqlalchemy_keep_their_names() -> None:
@@ -250,6 +251,7 @@ def test_rows_and_objects_of_sqlalchemy_keep_their_names() -> None:
         assert encode(session.execute(sa.select(people)).all()) == {"output": [ada]}
         assert encode(session.execute(sa.select(people)).mappings().all()) == {"output": [ada]}
         assert encode(session.scalars(sa.select(Person)).one()) == {"output": ada}
+    engine.dispose()
 
 
 def test_tables_of_pandas_keep_their_rows_and_names() -> None:
@@ -287,7 +289,7 @@ def test_records_of_numpy_keep_their_names() -> None:
     records = np.array([(1, "Ada"), (2, "Bo")], dtype=[("id", "i4"), ("name", "U9")])
     assert encode(records) == {"output": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]}
     assert encode(records[0]) == {"output": {"id": 1, "name": "Ada"}}
-    assert encode(np.datetime64("NaT")) == {"output": None}
+    assert encode(np.datetime64("NaT", "s")) == {"output": None}
 
 
 def test_times_of_numpy_are_times_whatever_their_unit() -> None:

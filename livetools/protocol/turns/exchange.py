@@ -28,9 +28,9 @@ from livetools.protocol.messages.outgoing import encode
 MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
-KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
+KEPT = frozenset({TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete})
 #: The same outside of an exchange, with the calls and with what has cut a turn short.
-SAID = (*KEPT, ToolStarted, Interrupted, Stalled)
+SAID = KEPT | {ToolStarted, Interrupted, Stalled}
 #: Bytes of what was said outside of an exchange that are kept: 80 s of speech.
 SAID_BOUND = 4 * 1024 * 1024
 #: The same where a loop reads it all and nobody has ever asked: words and calls, no sound.
@@ -162,7 +162,7 @@ class Exchange:
 
     def hear(self, event: Event) -> None:
         """Keep what the reply needs of the events."""
-        if not isinstance(event, KEPT):
+        if type(event) not in KEPT:
             return
         self.changed = True
         # The service counts a turn more than once (several snapshots, each including the one before).
@@ -213,7 +213,7 @@ class Said:
     def hear(self, event: Event) -> None:
         """Keep what a reply is made of."""
         # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
-        if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
+        if type(event) not in SAID or (not self._sound and type(event) is AudioChunk):
             return
         kept: Event | bytes = event
         if isinstance(event, ToolStarted):

@@ -237,7 +237,12 @@ class Tasks:
         self._start(run, self._context.copy())
 
     async def _abandon(self, future: Future[Any]) -> None:
-        """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
+        """Give its place to another thread, once all calls that are stopped together are stopped.
+
+        Not in the first step of this task, which is taken at once where tasks are eager: a call that waits for a
+        thread, and is about to be stopped too, would begin.
+        """
+        await anyio.lowlevel.cancel_shielded_checkpoint()
         self._handlers.threads.abandon(future)
 
     async def _ask_approval(self, asked: ApprovalCheck) -> None:

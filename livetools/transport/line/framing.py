@@ -22,6 +22,7 @@ CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 FIN, MASKED = 0x80, 0x80
 DATA = frozenset({CONT, TEXT, BINARY})
 LAWFUL = DATA | {CLOSE, PING, PONG}
+WHOLE = (FIN | TEXT, FIN | BINARY)  # how a message in one frame begins
 POOL = 128  # bytes of randomness that are drawn at once
 
 
@@ -76,12 +77,12 @@ class Cutter:
 
         Raises :class:`Unlawful`; nothing may be asked of it after that.
         """
-        data, at = self._data, self._at
-        left = len(data) - at
+        data, at, came = self._data, self._at, len(self._data)
+        left = came - at
         if not left:
             return None
         # Whole text and binary frames are nearly all traffic. Everything else takes the longer way.
-        if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
+        if left < 2 or self._inside or self._gathered >= 0 or data[at] not in WHOLE:
             return self._other(data, at, left)
         size = data[at + 1]
         begin = at + 2
@@ -95,16 +96,16 @@ class Cutter:
                 size = int.from_bytes(data[at + 2 : begin], "big")
             else:
                 raise Unlawful(1002, "incorrect masking")
-            if begin > len(data):
+            if begin > came:
                 return None
         # By the announced length, before its bytes have come.
         if size > self._bound:
             self._too_big(size)
         end = begin + size
-        if end > len(data):
+        if end > came:
             return None
         message = data[begin:end]
-        if end == len(data):  # a read of a hundred messages is not kept until the next one comes
+        if end == came:  # a read of a hundred messages is not kept until the next one comes
             self._data, self._at = b"", 0
         else:
             self._at = end

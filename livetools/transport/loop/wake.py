@@ -68,7 +68,9 @@ def name_loop() -> None:
     With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
     """
     if (sniffio := sys.modules.get("sniffio")) is not None:
-        sniffio.current_async_library_cvar.set("asyncio")
+        name = sniffio.current_async_library_cvar
+        if name.get() != "asyncio":  # to ask costs less than to set it at every read
+            name.set("asyncio")
 
 
 class Latch:
