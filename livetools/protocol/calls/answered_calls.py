@@ -16,6 +16,8 @@ from livetools.setup.plan_fields import CallPolicy, Plan
 from .actions import Outcome
 from .call_states import CallState, Record
 
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
 _PAID = CallState.PAID  # every call passes it: asked of its class, a member costs ten times as much
 
 

@@ -27,7 +27,7 @@ from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import PaidCall, manner, packed, unpacked
+from .answered_calls import REMEMBERED, PaidCall, manner, packed, unpacked
 from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Slots
 from .deadlines import Deadlines
@@ -37,9 +37,6 @@ from .reply_batching import Answer, Replies, silent
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
 _SETTLE, _HEARD = Move.SETTLE, Move.HEARD
-
-#: Finished calls that are remembered, in case their id is asked again on a later link.
-REMEMBERED = 512
 
 
 class Calls:
