@@ -36,7 +36,7 @@ RUNNERS = (
     "soxr",  # resamples the callers of evals: the lowest of `voice` wants an older numpy than they do
 )
 TRIED_WITH_MOST = (
-    "tests/protocol/messages/test_incoming.py",
+    "tests/protocol/messages",
     "tests/tools",
     "tests/attach",
     "tests/session",

@@ -132,6 +132,8 @@ def _executed(path: Path) -> ModuleType:
 def told(error: BaseException) -> str:
     """An error of the user's module in one line, with the place where it was raised."""
     if isinstance(error, SyntaxError):
+        if error.filename is None:  # the file is no text at all
+            return error.msg
         return f"{error.filename}, line {error.lineno}: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""

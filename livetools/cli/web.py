@@ -114,7 +114,8 @@ def _serve(app: Starlette, listener: socket.socket) -> None:
 def _listening(host: str, port: int) -> socket.socket:
     socket.getaddrinfo(host, port)  # fails in its own way if the host does not exist
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
+    both = host == "::" and socket.has_dualstack_ipv6()  # every address, those of IPv4 too
+    return socket.create_server((host, port), family=family, dualstack_ipv6=both)
 
 
 def addresses(door: Door, host: str, port: int, names: Iterable[str]) -> list[str]:

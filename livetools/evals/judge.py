@@ -104,7 +104,7 @@ class Judge:
         )
         try:
             answer = json.loads(text)
-            return Opinion(min(1.0, max(0.0, float(answer["score"]))), str(answer.get("reasons", "")))
+            return Opinion(min(1.0, max(0.0, float(answer["score"]))), str(answer.get("reasons") or ""))
         except (ValueError, KeyError, TypeError):
             raise NoOpinion(f"the judge {self.model} gave no score; it said {text!r:.200}") from None
 

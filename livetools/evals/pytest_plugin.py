@@ -66,7 +66,10 @@ class LiveEval:
     """
 
     def __init__(self, server: FakeLiveServer | None, skip: Callable[[str], object]) -> None:
+        import anyio
+
         self._server, self._skip = server, skip
+        self._turn = anyio.Lock()  # one conversation after another: they have one server
 
     @property
     def server(self) -> FakeLiveServer:
@@ -101,7 +104,7 @@ class LiveEval:
         if self._server is None:
             played = await judge_round(case, await play(case), judge)
         else:
-            async with self._server as server:
+            async with self._turn, self._server as server:
                 with offline(server.http_url):
                     played = await judge_round(case, await play(case, **server.options), judge)
         assert played.passed, f"\n{played}"

@@ -37,12 +37,13 @@ def page(results: Iterable[Result], title: str) -> str:
     several = list(results)
     rows = "".join(_row(result, number) for number, result in enumerate(several, 1))
     body = "".join(_section(result, number) for number, result in enumerate(several, 1))
-    return (
+    whole = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>'
         f'<h1>Evals of {escape(title)}</h1><p class="soft">{_sum(several)}</p><table><tr><th>Eval</th>'
         f"<th>Passed</th><th>95 % interval</th><th>Fails at</th></tr>{rows}</table>{body}</body></html>\n"
     )
+    return whole.encode(errors="replace").decode()  # what a model says may hold half of a character
 
 
 def _sum(results: Sequence[Result]) -> str:

@@ -74,9 +74,7 @@ class TurnEnds:
 
     def follow(self, events: list[Event]) -> list[Event]:
         """These events follow an input. Returns them, with the ones that must follow them."""
-        ended = False
-        for event in events:
-            ended = ended or type(event) is TurnComplete
+        ended = TurnComplete in map(type, events)
         # Names are made only where they can matter: this is asked after every input.
         if ended or self._open:
             was_open, self._open = self._open, bool(self._pending.names())

@@ -84,7 +84,8 @@ class Dispatch(Unprompted):
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
-        write.place(len(frames))
+        if frames:
+            write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = ()

@@ -50,6 +50,7 @@ from .connection import close_codes
 from .emitter import EventQueue
 from .messages import outgoing
 from .pending import Pending, TurnEnds
+from .plan_changes import PlanChanges
 from .receive import Reception
 from .send import Dispatch, says_something
 from .stats import View
@@ -70,13 +71,6 @@ class Machine(View):
 
     ``actions`` is emptied by the driver, which performs them in their order.
     """
-
-    # Defaults of the class: past 30 attributes an object gets a dict of its own, and most sessions set few of these.
-    closed = False
-    _ending = False  # a tool said that the session ends
-    _error: Exception | None = None
-    _answered: Exchange | None = None  # the last exchange that is over
-    _carried = 0  # how many of those that move are in the setup that was sent last
 
     def __init__(
         self,
@@ -110,12 +104,15 @@ class Machine(View):
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
         self._seed = seed
-        self.next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
+        self.changes = PlanChanges(plan)
         self._contents: Sequence[Mapping[str, Any]] = ()  # what follows the setup that was sent last
         self._now = 0.0
-        self._exchange: Exchange | None = None  # the last one, over or not
-        self._question: Item | None = None  # its text
-        self._moving: tuple[Item, ...] = ()
+        self.closed = False
+        self._error: Exception | None = None
+        self._ending = False  # a tool said that the session ends
+        # This is the 29th attribute. From the 30th on an object has a dict of its own, which is slower to ask.
+        self._question: Item | None = None  # the text of the last exchange, over or not
+        self._answered: Exchange | None = None  # the last one that is over
 
     # Inputs from the network
 
@@ -155,7 +152,7 @@ class Machine(View):
         ``LocalProtocolError`` inside an activity, whose own end is the question."""
         if self.input.in_activity:
             raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
-        exchange = self._exchange = self.turns.ask()
+        exchange = self.turns.ask()
         self.said.keep_sound()
         self._question = self.dispatch.text(text, exchange)
         return exchange, self._put(self._question, now)
@@ -300,11 +297,11 @@ class Machine(View):
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self.next_plan = plan
+        self.changes.want(plan)
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
-        self._moving = (*self._moving, item)
+        self.changes.wait(item)
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -406,7 +403,7 @@ class Machine(View):
 
     def events(self) -> list[Event]:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
-        exchange = self._exchange
+        exchange = None if self._question is None else self._question.exchange
         if exchange is not None and exchange.changed:
             exchange.report()
             if exchange.done and exchange is not self._answered:
@@ -438,8 +435,7 @@ class Machine(View):
                     self.actions.append(what)
 
     def _send_setup(self, link: int, handle: str | None) -> None:
-        plan = self._sent_plan = self.next_plan
-        self._carried = len(self._moving)
+        plan = self.changes.send()
         self._contents = self._new_session() if handle is None else ()
         message = plan.setup_message(handle, fresh=bool(self._contents))
         self.dispatch.setup(link, outgoing.encode(message))
@@ -477,19 +473,19 @@ class Machine(View):
             complete = self.plan.seed == "initial_history"
             self.dispatch.begin([outgoing.client_content(self._contents, complete)])
         self._contents = ()
-        if self._moving:
+        if self.changes:
             self._changed(now)
 
     def _changed(self, now: float) -> None:
         """The connection that a change was waiting for is open."""
-        self._adopt(self._sent_plan)
-        made, self._moving = self._moving[: self._carried], self._moving[self._carried :]
+        plan, made = self.changes.made()
+        self._adopt(plan)
         for item in made:
             if item.event is not None:
                 self._tell(item.event)
             if item.receipt is not None:
                 item.receipt.sent()
-        if self._moving:  # it was changed again after the setup had gone out
+        if self.changes:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 
     def _lost(self, close: Close, now: float) -> None:
@@ -516,9 +512,9 @@ class Machine(View):
         self.calls.close(now, self.outbox)
         self.input.fail(self._ended())
         self.dispatch.fail(self._ended())
-        self._fail_moving(self._ended())
-        if self._exchange is not None:
-            self._exchange.cut_short()
+        self.changes.fail(self._ended())
+        if self._question is not None and self._question.exchange is not None:
+            self._question.exchange.cut_short()
 
     # Inside
 
@@ -536,17 +532,6 @@ class Machine(View):
 
     def _ended(self) -> Exception:
         return self._error or close_codes.over()
-
-    def _stay(self) -> None:
-        """A move was wanted, and there will be none."""
-        self.next_plan = self.plan
-        self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-
-    def _fail_moving(self, error: Exception) -> None:
-        for item in self._moving:
-            if item.receipt is not None:
-                item.receipt.fail(error)
-        self._moving = ()
 
     def _adopt(self, plan: Plan) -> None:
         """The model knows this plan."""
@@ -572,10 +557,10 @@ class Machine(View):
         self._now = now
         # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
         # end or a move.
-        if self.calls.ledger.left:
-            left = self.calls.take_left()
+        if left := self.calls.ledger.left:
             if self.turns.exchange is not None:
                 self._left(self.turns.exchange, left, now)
+            left.clear()
         if self.turns.swallowed and self._question is not None:
             self.turns.asked_again()
             self._question = self.input.again(self._question)
@@ -584,16 +569,24 @@ class Machine(View):
         if self.closed:
             return
         connection = self.connection
-        if self._moving and connection.cannot_move:
-            self._stay()
-        leaves = self.parking.until < inf or connection.state is _LEAVING
-        if leaves and self.outbox.awaited:  # it waits for the pongs
-            self.actions.append(Hurry(connection.current))
+        if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
+            self.changes.want(self.plan)
+            self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
         elif (due := self.limits.due(now)) is not None:
             self._do(connection.close(now, due.error), now)
-        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+        elif self._ending and self._done():
+            self._do(connection.close(now), now)
+        elif self.parking.until < inf or connection.state is _LEAVING:
+            self._leave_if_quiet(now)
+
+    def _leave_if_quiet(self, now: float) -> None:
+        """The connection is to be left, for good or for another one, as soon as that costs nothing."""
+        connection = self.connection
+        if self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
+        if self.parking.until < inf and self.parking.due(now):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.to_come.snapshot(), now), now)

@@ -15,9 +15,10 @@ from .calls.call_states import Record
 from .calls.calls import Calls
 from .connection.connection import Connection, Loss
 from .connection.parking import Parking
-from .input.input_queue import InputQueue, Item
+from .input.input_queue import InputQueue
 from .input.resend import Receipt
 from .pending import Pending
+from .plan_changes import PlanChanges
 from .receive import Reception
 from .transcript.latency import Latency
 from .turns.idle_and_max_seconds import TimeLimits
@@ -49,13 +50,18 @@ class View(CallsView):
     reception: Reception
     closed: bool
     to_come: Pending
-    _moving: Sequence[Item]  # changes that wait for a planned move
+    changes: PlanChanges
     _now: float
 
     @property
     def handle(self) -> str | None:
         """The newest handle that restores this session."""
         return self.connection.handle
+
+    @property
+    def next_plan(self) -> Plan:
+        """The plan of the next setup."""
+        return self.changes.next
 
     @property
     def usage(self) -> Usage:
@@ -119,7 +125,7 @@ class View(CallsView):
             return True
         if run is None:
             return False
-        calls, moves = self.calls, any(item.receipt is receipt for item in self._moving)
+        calls, moves = self.calls, self.changes.awaits(receipt)
         # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
         # change by a move waits until no call is open, the caller's included.
         if calls.keeps_out(run) or (moves and run in calls.pending):

@@ -13,6 +13,7 @@ from .wire import Frame
 logger = get_logger("livetools.testing")
 
 SHOWN = 60  # frames in a failure's text
+RUN = 3  # frames of nothing but media in a row, beyond which they are counted: a microphone sends fifty a second
 FRAMES = "→ from the client, ← from the server"  # how a transcript begins
 
 
@@ -108,9 +109,43 @@ class Log:
     def transcript(self) -> str:
         """The last frames of both directions and the log, a line each, media cut."""
         lines = [f"frames ({len(self.frames)}; {FRAMES}):"]
-        if len(self.frames) > SHOWN:
-            lines.append(f"  … {len(self.frames) - SHOWN} earlier ones")
-        lines += [f"  {frame}" for frame in self.frames[-SHOWN:]]
+        runs = _runs(self.frames)
+        if earlier := sum(map(len, runs[:-SHOWN])):
+            lines.append(f"  … {earlier} earlier ones")
+        for run in runs[-SHOWN:]:
+            lines.append(f"  {run[0]}")
+            if len(run) > 1:
+                lines.append(f"  … {len(run) - 1} more with nothing but media")
         if self.lines:
             lines += ["log:", *(f"  {line}" for line in self.lines)]
         return "\n".join(lines)
+
+
+def _runs(frames: list[Frame]) -> list[list[Frame]]:
+    """The frames one by one, but for long rows of media, which are together."""
+    runs: list[list[Frame]] = []
+    row = 0  # frames of media until now
+    for frame in frames:
+        row = row + 1 if _is_media(frame) else 0
+        if row > RUN:
+            # The first of the row is shown, so that the kind of media can be seen.
+            if row == RUN + 1:
+                runs[-RUN:] = [[one for run in runs[-RUN:] for one in run]]
+            runs[-1].append(frame)
+        else:
+            runs.append([frame])
+    return runs
+
+
+def _is_media(frame: Frame) -> bool:
+    """Whether there is nothing but sound or pictures in it."""
+    for key in ("realtimeInput", "realtime_input"):
+        if isinstance(given := frame.message.get(key), dict):
+            return bool(given) and given.keys() <= {"audio", "video", "mediaChunks", "media_chunks"}
+    content = frame.message.get("serverContent")
+    if frame.message.keys() != {"serverContent"} or not isinstance(content, dict):
+        return False
+    if content.keys() != {"modelTurn"} or not isinstance(content["modelTurn"], dict):
+        return False
+    parts = content["modelTurn"].get("parts") or [{}]
+    return all(isinstance(part, dict) and part.keys() == {"inlineData"} for part in parts)

@@ -334,6 +334,7 @@ class FakeLiveServer(Address):
             self.assert_all_answered()
 
     async def _up(self) -> None:
+        self.service.leaving = False
         await self.listener.open(self._acceptor.serve, self._farewell, self._failed)
 
     async def _farewell(self) -> None:

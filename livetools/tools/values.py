@@ -90,6 +90,8 @@ def clean(value: object) -> tuple[Json, list[Part], bytes | None]:
     and what a user's object raises."""
     if type(value) in _PLAIN and LARGE < _count(value) < ALL and (copied := _copy(value)) is not None:
         return copied[0], [], copied[1]
+    if (simple := _SIMPLE.get(type(value))) is not None:
+        return simple(value), [], None
     found: list[Part] = []
     return _clean(value, (_State(found),)), found, None
 

@@ -247,8 +247,12 @@ def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str,
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
         raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
     variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
-    if given.base_url is None:
-        given.base_url = environ.get(variable) or None
+    if given.base_url is None and (named := environ.get(variable)):
+        try:
+            websocket_url(named, allow_insecure=True)
+        except ConfigError as error:
+            raise ConfigError(f"{variable} is set, and {error}") from None
+        given.base_url = named
     key, doubt = key_in(environ)
     if given.api_key is None and doubt is not None:
         given.warnings.append(doubt)

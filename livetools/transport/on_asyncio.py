@@ -36,21 +36,15 @@ class PushConnection(Receiving, ClientConnection):
     that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
     """
 
-    # past 30 attributes an object has a dict of its own, six times as large: websockets has most of them
-    __slots__ = ("_cutting", "_limits", "_look", "_time", "_watchdog", "inflow", "room")
-
     def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._limits = limits
         loop = asyncio.get_running_loop()
-        self.inflow: AsyncioInflow = AsyncioInflow()
         self._time = loop.time  # one bound method for all
+        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them.
+        self.inflow: AsyncioInflow = AsyncioInflow(limits)
         self.inflow.pongs = Pongs(self._ping, loop.call_later, self._time)
         self.inflow.silence = Silence(limits.dead_after, self._time)
         self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
-        self._look: asyncio.TimerHandle | None = None
-        self._cutting: asyncio.TimerHandle | None = None
-        self._watchdog: Timer | None = None
 
     # What comes
 
@@ -66,10 +60,10 @@ class PushConnection(Receiving, ClientConnection):
                 self.advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._watchdog is not None:
-            self._watchdog.close()
-        if self._look is not None:
-            self._look.cancel()
+        if self.inflow.watchdog is not None:
+            self.inflow.watchdog.close()
+        if self.inflow.look is not None:
+            self.inflow.look.cancel()
         if self.room is not None:
             self.room.set()
         self.inflow.ending = (exc,)
@@ -121,16 +115,16 @@ class PushConnection(Receiving, ClientConnection):
         self.inflow.head = seen[-3:]
         self._pass_on(data[:size])
         if self.protocol.state is OPEN:
-            self.inflow.cutter = Cutter(self._limits.max_message)
+            self.inflow.cutter = Cutter(self.inflow.limits.max_message)
         elif size < len(data):
             self._pass_on(data[size:])
         return data[size:]
 
     def _pass_on(self, data: bytes) -> None:
         super().data_received(data)
-        if self._cutting is None and self.protocol.close_expected():
+        if self.inflow.cutting is None and self.protocol.close_expected():
             loop = asyncio.get_running_loop()
-            self._cutting = loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed
+            self.inflow.cutting = loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed
 
     def message(self, message: bytes) -> None:
         inflow = self.inflow
@@ -158,9 +152,9 @@ class PushConnection(Receiving, ClientConnection):
         the clock off the silence, on both loops.
         """
         inflow = self.inflow
-        if self._look is not None and inflow.is_dead(unread=inflow.paused):
+        if self.inflow.look is not None and inflow.is_dead(unread=inflow.paused):
             return self.transport.abort()
-        self._look = asyncio.get_running_loop().call_later(inflow.silence.wait, self.watch)
+        self.inflow.look = asyncio.get_running_loop().call_later(inflow.silence.wait, self.watch)
         return None
 
     def leave(self) -> None:
@@ -188,30 +182,33 @@ class PushConnection(Receiving, ClientConnection):
     def pause_writing(self) -> None:
         super().pause_writing()
         self.room = asyncio.Event()
-        self._watchdog = Timer(self._time, self._give_up)
-        self._watchdog.set(self._time() + self._limits.write_timeout)
+        self.inflow.watchdog = Timer(self._time, self._give_up)
+        self.inflow.watchdog.set(self._time() + self.inflow.limits.write_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self._watchdog is not None:
-            self._watchdog.close()
-            self._watchdog = None
+        if self.inflow.watchdog is not None:
+            self.inflow.watchdog.close()
+            self.inflow.watchdog = None
         if self.room is not None:
             self.room.set()
             self.room = None
 
     def _give_up(self) -> None:
-        self.inflow.blame(TimeoutError(f"no frame was taken for {self._limits.write_timeout:g} s"))
+        self.inflow.blame(TimeoutError(f"no frame was taken for {self.inflow.limits.write_timeout:g} s"))
         self.transport.abort()
 
 
 class AsyncioInflow(Inflow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    __slots__ = ("cutter", "ending", "error", "feed", "head", "passes", "paused")
+    __slots__ = (
+        "cutter", "cutting", "ending", "error", "feed", "head", "limits", "look", "passes", "paused", "watchdog",
+    )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
         super().__init__()
+        self.limits = limits
         self.cutter: Cutter | None = None  # from the upgrade on
         self.head = b""  # the last bytes of the response so far
         self.feed: Callable[[bytes], None] | None = None
@@ -220,6 +217,9 @@ class AsyncioInflow(Inflow):
         self.ending: tuple[Exception | None] | None = None
         self.error: Exception | None = None  # raised by the listener
         self.passes = passes()
+        self.look: asyncio.TimerHandle | None = None  # at the silence of the line
+        self.cutting: asyncio.TimerHandle | None = None  # of a line that the peer does not close
+        self.watchdog: Timer | None = None  # of a frame that the peer does not take
 
     @property
     def full(self) -> bool:

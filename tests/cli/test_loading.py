@@ -73,6 +73,7 @@ def test_a_file_that_is_called_like_a_module_does_not_replace_it(tmp_path):
         ("{file}:nothing", "has no nothing; it has get_weather, erase, get_time"),
         ("{broken}", "line 2: ZeroDivisionError: division by zero"),
         ("{unreadable}", "line 1"),
+        ("{binary}", "binary.py cannot be imported: source code string cannot contain null bytes"),
         ("{missing}", "No module named 'no_such_thing'"),
         ("{empty}", "defines no agent and no tools"),
         ("{agents}", "has several agents (one, two): name one, as in"),
@@ -87,6 +88,7 @@ def test_what_cannot_be_loaded_is_told_in_one_line(agent, tmp_path, target, word
     texts = {
         "broken": "x = 1\ny = 1 / 0\n",
         "unreadable": "def (:\n",
+        "binary": "x\0",
         "missing": "import no_such_thing\n",
         "empty": "",
         "agents": f"{AGENT}one = agent\ntwo = agent\ndel agent\n",

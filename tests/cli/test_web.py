@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.request
 from typing import Any
 
@@ -122,3 +123,12 @@ def test_a_recording_that_cannot_be_read_is_named_with_its_line(run, tmp_path):
     result = run("web", "--replay", file, "--port", "0")
     assert result.exit_code == 2
     assert "notes.txt:1: not a line of a recording" in result.stderr.replace("\n", "")
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_every_address_of_ipv6_has_those_of_ipv4_in_it(program, agent):
+    serving = program("web", agent, "--fake", "--host", "::", "--port", "0")
+    address = serving.until("open http").removeprefix("open ").strip()
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(address, timeout=10) as response:
+        assert response.status == 200

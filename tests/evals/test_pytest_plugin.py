@@ -43,6 +43,16 @@ async def test_scripted(live_eval):
 
     await live_eval(agent, ["hello", "again"], expect=[Said("la la la", turn=2)])
 
+async def test_several(live_eval):
+    import anyio
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(live_eval, agent, "hello")
+    done = await live_eval(agent, 'the price of the item "cod"', expect=[Called("price", times=1)])
+    assert "3 kr" in done.text
+    with pytest.raises(AssertionError, match="la la la"):
+        await live_eval(agent, "hello", expect=[Said("la la la")])
+
 async def test_person(live_eval):
     person = Persona('the price of the item "cod"', goal="You know the price.")
     expect = [Called("price", {"item": "cod"}), ReachedGoal(), Judged("The agent is kind.")]
@@ -70,6 +80,10 @@ def output(run) -> str:
 
 def test_a_conversation_that_meets_its_expectations_passes(output):
     assert "PASSED test_it.py::test_prices" in output
+
+
+def test_a_test_may_have_several_conversations(output):
+    assert "PASSED test_it.py::test_several" in output
 
 
 def test_one_that_does_not_fails_with_the_conversation(output):

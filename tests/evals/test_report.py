@@ -67,3 +67,8 @@ def test_the_timeline_names_round_seconds_and_what_went_wrong(conversation, seco
 def test_what_was_said_cannot_become_markup():
     nasty = Conversation("<script>alert(1)</script>")
     assert "<script" not in page([Result("<b>", [Round(nasty, (Verdict("<i>", False, "<u>"),))])], "<title>")
+
+
+def test_half_a_character_does_not_keep_the_page_from_being_written(conversation):
+    conversation.turns[0].text = "half \ud800"
+    assert "half ?" in page([Result("x", [Round(conversation, ())])], "t")

@@ -93,3 +93,22 @@ def test_a_transcript_shows_the_last_frames_and_the_log():
     lines = log.transcript().splitlines()
     assert "… 40 earlier ones" in lines[1]
     assert "something happened" in lines[-1]
+
+
+def sound(n, direction="client"):
+    blob = {"mimeType": "audio/pcm;rate=16000", "data": "A" * 80}
+    said = {"realtimeInput": {"audio": blob}}
+    if direction == "server":
+        said = {"serverContent": {"modelTurn": {"role": "model", "parts": [{"inlineData": blob}]}}}
+    return Frame(float(n), direction, 1, said)
+
+
+def test_an_open_microphone_does_not_push_the_other_frames_out_of_a_transcript():
+    media = [sound(n, "server" if n % 5 else "client") for n in range(300)]
+    lines = Log(frames=[frame(-1), *media, frame(300), sound(301), sound(302)]).transcript().splitlines()
+    assert lines[0].startswith("frames (304;")
+    assert '{"n": -1}' in lines[1]
+    assert "audio/pcm" in lines[2]
+    assert lines[3] == "  … 299 more with nothing but media"
+    assert '{"n": 300}' in lines[4]
+    assert len(lines) == 7

@@ -26,6 +26,18 @@ async def test_a_server_without_a_model_says_what_it_hears(dial, text_of):
         )
 
 
+async def test_a_server_that_was_left_may_be_entered_again_at_the_same_address(dial, text_of):
+    server = FakeLiveServer()
+    async with server, dial(server) as client:
+        url = server.url
+        await client.say("One.")
+        assert text_of(await client.until("turnComplete")) == "One."
+    async with server, dial(server) as client:
+        await client.say("Two.")
+        assert text_of(await client.until("turnComplete")) == "Two."
+    assert server.url == url
+
+
 def say(turn):
     """A plain function."""
 

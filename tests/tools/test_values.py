@@ -296,7 +296,9 @@ def test_times_of_numpy_are_times_whatever_their_unit() -> None:
     np = pytest.importorskip("numpy")
     when = np.datetime64("2026-01-31T09:30:00.5", "ns")
     assert encode(when) == {"output": "2026-01-31T09:30:00.500000"}
-    assert encode(np.array([when, np.datetime64("NaT")])) == {"output": ["2026-01-31T09:30:00.500000", None]}
+    assert encode(np.array([when, np.datetime64("NaT", "ns")])) == {
+        "output": ["2026-01-31T09:30:00.500000", None]
+    }
     assert encode(np.array([90], dtype="m8[s]").astype("m8[ns]")) == {"output": ["PT90S"]}
     assert encode({when: 1}) == {"output": {"2026-01-31T09:30:00.500000": 1}}
 

@@ -67,6 +67,14 @@ class TestTheGeminiApi:
         }
         assert (await made({"GOOGLE_API_KEY": "a"}, api_key="c").target()).headers == {"x-goog-api-key": "c"}
 
+    def test_a_url_of_the_environment_that_is_none_is_told_by_the_name_of_its_variable(self) -> None:
+        with pytest.raises(
+            ConfigError, match=r"^GOOGLE_GEMINI_BASE_URL is set, and base_url: 'x' is not a URL"
+        ):
+            made({"GOOGLE_GEMINI_BASE_URL": "x"}, api_key="k")
+        with pytest.raises(ConfigError, match=r"^GOOGLE_VERTEX_BASE_URL is set"):
+            made({"GOOGLE_VERTEX_BASE_URL": "http://h:x"}, vertexai=True, api_key="k")
+
     def test_the_version_is_asked_needed_set_or_v1beta(self) -> None:
         assert made(api_key="k").api_version == "v1beta"
         assert made(api_key="k", v1alpha=True).api_version == "v1alpha"

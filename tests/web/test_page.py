@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from livetools import connect
+from livetools.cli.door import Door
 from livetools.cli.page import About, page_app
 from livetools.testing import FakeLiveServer, Recording
 from livetools.web import BUILT
@@ -693,10 +695,26 @@ def test_a_person_sees_how_long_there_is_to_decide_and_refuses_with_enter(model,
     assert re.fullmatch(r"(60|59|58) s left", dev.page.get_by_role("timer").inner_text())
     assert dev.page.title().startswith("(1) erase waits")
     reason = dev.page.get_by_role("textbox", name="Reason")
+    reason.fill("مرحبا")
+    assert reason.evaluate("it => getComputedStyle(it).direction") == "rtl"
     reason.fill("not today")
     reason.press("Enter")
     dev.wait("not approved: not today")
     assert not dev.page.title().startswith("(")
+
+
+def test_whoever_comes_without_the_token_is_told_so(chromium, model):
+    open_session = functools.partial(connect, "gemini-3.8-live", **model.options)
+    app = page_app(open_session, About(), door=Door.to("0.0.0.0", [], "correct horse"))
+    with serving(app) as address, chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(f"http://{address}/")
+        page.get_by_role("alert").get_by_text("open the address that `livetools web` printed").wait_for(
+            timeout=8000
+        )
+        assert page.inner_text("#line") == "offline"
+        page.goto(f"http://{address}/?token=correct+horse")
+        page.get_by_text("connected", exact=True).wait_for(timeout=8000)
 
 
 def test_text_runs_in_the_direction_of_its_script(model, open_page):

@@ -12,15 +12,16 @@ from .conftest import serving
 
 REDUCE = """async ([entries, declaredOnly]) => {
   const { initial, reduce, isBusy } = await import("/web/page/dist/state.js");
+  const { transcriptOf } = await import("/web/page/dist/exports.js");
   const state = initial(declaredOnly);
   const busy = entries.map((entry) => isBusy(reduce(state, entry)));
-  return { ...state, busy };
+  return { ...state, busy, transcript: transcriptOf(state.exchanges, "title") };
 }"""
 
 
 @pytest.fixture(scope="module")
 def reduce(chromium):
-    """From entries, each a type with its time and fields, to the state, with ``busy`` after each."""
+    """From entries, each a type with its time and fields, to the state, with ``busy`` after each, and a transcript."""
 
     def opens() -> Any:
         import livetools
@@ -295,3 +296,15 @@ def test_a_question_over_an_answer_cuts_the_answer_off_and_a_stop_then_the_quest
     state = reduce(*over, ("Interrupted", 3.15, {}), ("TurnComplete", 3.2, TURN), ("TurnComplete", 3.3, TURN))
     assert [each["interrupted"] for each in state["exchanges"]] == [True, True]
     assert state["busy"][-1] is False
+
+
+def test_a_transcript_has_what_a_generator_yielded(reduce):
+    state = reduce(
+        ("user_text", 1.0, {"text": "count"}),
+        ("ToolStarted", 1.1, {"call": CALL}),
+        ("ToolProgress", 1.2, {"call": CALL, "value": "part one"}),
+        ("ToolProgress", 1.3, {"call": CALL, "value": {"n": 2}}),
+        ("ToolFinished", 1.4, {"call": CALL, "response": {}, "error": None, "elapsed": 0.3}),
+        ("TurnComplete", 1.5, TURN),
+    )
+    assert '`f()` \u2192 part one, {"n":2} (finished' in state["transcript"]

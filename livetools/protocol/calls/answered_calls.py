@@ -16,6 +16,10 @@ from livetools.setup.plan_fields import CallPolicy, Plan
 from .actions import Outcome
 from .call_states import CallState, Record
 
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
+_PAID = CallState.PAID  # every call passes it: asked of its class, a member costs ten times as much
+
 
 class PaidCall(Struct, frozen=True, gc=False):
     """A call whose answer was read. ``response`` is JSON."""
@@ -34,7 +38,7 @@ def packed(record: Record) -> PaidCall | None:
     outcome, policy = record.outcome, record.policy
     # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
     keeps = record.running or record.kept or (policy is not None and (policy.undo or policy.background))
-    if record.state is not CallState.PAID or outcome is None or outcome.parts or keeps:
+    if record.state is not _PAID or outcome is None or outcome.parts or keeps:
         return None
     response = outcome.encoded or encode(outcome.response)
     return PaidCall(record.run, record.link, response, outcome.scheduling)

@@ -142,7 +142,8 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
 # SETTLE has rows only in OWED and DETACHED: a handler that ignored its STOP may end late, and nobody is owed that.
 del S, M, E
 
-_DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
+# Every call passes these: asked of its class, a member costs ten times as much.
+_OWED, _DETACHED = CallState.OWED, CallState.DETACHED
 #: States in which the server waits for an answer on the link.
 OPEN = frozenset({CallState.OWED, CallState.READY})
 #: States in which the link that asked carries the responses to the call.
@@ -160,6 +161,9 @@ class Phase(Enum):
     LEADER = "an identical call"
     RESPONSE = "session.respond"
     NOTHING = "nothing"
+
+
+_NOTHING = Phase.NOTHING
 
 
 class Asked(Protocol):
@@ -181,22 +185,6 @@ class Record:
     model does nothing until it is answered.
     """
 
-    # what most calls never change costs them nothing
-    state = CallState.OWED
-    group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
-    phase = Phase.NOTHING
-    deadline = inf
-    running = False  # the shell got the action to start it, and has not reported its end
-    started = False
-    undo = False  # undo when it settles
-    undone = False
-    delivered = False  # its result has gone as text
-    outcome: Outcome | None = None
-    kept: Sequence[Mapping[str, Any]] = ()  # yields that the state of the newest handle does not hold
-    yielded = False  # there were some
-    followers: Sequence[Record] = ()  # identical calls that share this run
-    leader: Record | None = None  # the call whose run this one shares
-
     def __init__(
         self,
         run: int,
@@ -213,6 +201,21 @@ class Record:
         self.run, self.call, self.named, self.policy = run, call, named, policy
         self.link, self.since = link, since
         self.ends_turn, self.blocks = ends_turn, blocks
+        self.state = _OWED
+        self.group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
+        self.phase = _NOTHING
+        self.deadline = inf
+        self.running = False  # the shell got the action to start it, and has not reported its end
+        self.started = False
+        self.undo = self.undone = False  # undo when it settles
+        self.delivered = False  # its result has gone as text
+        self.outcome: Outcome | None = None
+        self.kept: Sequence[
+            Mapping[str, Any]
+        ] = ()  # yields that the state of the newest handle does not hold
+        self.yielded = False  # there were some
+        self.followers: Sequence[Record] = ()  # identical calls that share this run
+        self.leader: Record | None = None  # the call whose run this one shares
 
     def keep(self, part: Mapping[str, Any]) -> None:
         """This part of its result goes with the text, should one be owed."""
@@ -242,7 +245,7 @@ class Ledger:
         self.pending: dict[int, Record] = {}  # in the order in which they came
         self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
-        self.left: set[int] | None = None  # runs that are not pending any more; kept only if they are taken
+        self.left: set[int] | None = None  # runs that are not pending any more, for somebody who clears it
 
     def enter(self, record: Record) -> None:
         """A call came."""

@@ -27,7 +27,7 @@ from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import PaidCall, manner, packed, unpacked
+from .answered_calls import REMEMBERED, PaidCall, manner, packed, unpacked
 from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Slots
 from .deadlines import Deadlines
@@ -37,9 +37,6 @@ from .reply_batching import Answer, Replies, silent
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
 _SETTLE, _HEARD = Move.SETTLE, Move.HEARD
-
-#: Finished calls that are remembered, in case their id is asked again on a later link.
-REMEMBERED = 512
 
 
 class Calls:
@@ -57,9 +54,9 @@ class Calls:
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
         self.by_id: dict[str, Record | PaidCall] = {}  # those of this session to which the server gave an id
         self.replies = Replies(plan, self.ledger)
-        self.texts: list[Record] = []  # whose results can no longer go out as answers
-        self.lost: list[Record] = []  # the calls that the last link took with it
-        self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
+        self.texts: tuple[Record, ...] = ()  # whose results can no longer go out as answers
+        self.lost: tuple[Record, ...] = ()  # the calls that the last link took with it
+        self.excused: tuple[Record, ...] = ()  # those answered with an error; again, if this link is lost too
         self.partial = PartialCalls()
         self.counted = 0
         self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
@@ -86,7 +83,7 @@ class Calls:
                 record = self._remembered(one, known)
                 record.link = link
                 if record in self.texts:  # it is answered here instead
-                    self.texts.remove(record)
+                    self.texts = tuple(r for r in self.texts if r is not record)
                     record.delivered = False
                 again.append(record)
             else:
@@ -114,7 +111,7 @@ class Calls:
         self._tell(ToolStarted(call))
         self._perform(record, self._move(record, Move.LOSE), now)
         if self.plan.answer_lost:
-            self.lost.append(record)
+            self.lost = (*self.lost, record)
         self._admit(record, now)
 
     def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
@@ -179,7 +176,7 @@ class Calls:
         for record in known:
             if isinstance(record, Record):  # else it was answered, and that has been read
                 # The server waits for it no longer: no error is needed for it on the next connection.
-                self.excused = [r for r in self.excused if r is not record]
+                self.excused = tuple(r for r in self.excused if r is not record)
                 self._perform(record, self._move(record, Move.CANCEL), now)
         # Behind the moves, which make those calls VOID: nothing is sent for a call after its cancellation.
         self.replies.drop()
@@ -212,20 +209,15 @@ class Calls:
 
     def excuses_saved(self) -> None:
         """A handle came, whose state has the errors for lost calls: they are not needed again."""
-        self.excused.clear()
+        self.excused = ()
 
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
         self.plan = plan
 
-    def take_left(self) -> set[int]:
-        """The runs that stopped being owed anything since this was asked last."""
-        left, self.ledger.left = self.ledger.left or set(), set()
-        return left
-
     def late(self) -> list[tuple[Call, str]]:
         """The results that go as text, each with its call; each is taken once."""
-        records, self.texts = self.texts, []
+        records, self.texts = self.texts, ()
         return [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
 
     def lose(self, now: float, unread: Iterable[Entry]) -> None:
@@ -239,16 +231,15 @@ class Calls:
             self._perform(record, self._move(record, Move.LOSE), now)
         self._fill(now)
         # The errors of the last resumption were not saved by any handle: the next session may wait for the same calls.
-        self.lost += [*self.excused, *owed]
-        self.excused = []
+        self.lost, self.excused = (*self.lost, *self.excused, *owed), ()
         if not self.plan.answer_lost:
-            self.lost.clear()
+            self.lost = ()
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
         # A call that was lost on several connections in a row gets one error.
-        lost, self.lost = dict.fromkeys(self.lost), []
-        self.excused = [r for r in lost if r.link != link]  # asked again here: it is answered here
+        lost, self.lost = dict.fromkeys(self.lost), ()
+        self.excused = tuple(r for r in lost if r.link != link)  # asked again here: it is answered here
         for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
         excuses = [(r, wording.lost(self._follows(r))) for r in self.excused]
@@ -256,7 +247,7 @@ class Calls:
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
-        self.lost, self.excused = [], []
+        self.lost = self.excused = ()
         self.by_id.clear()
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
@@ -272,7 +263,7 @@ class Calls:
         self.replies.queue.clear()
         self.by_id.clear()
         self.deadlines.clear()
-        self.texts.clear()
+        self.texts = ()
 
     def give_up(self) -> None:
         """After the end: no handler is waited for any longer. What those that run on have done is undone."""
@@ -351,7 +342,8 @@ class Calls:
         # which is never written.
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
-        record = Record(run, call, bool(one.id), policy, link, now, *manner(policy, self.plan))
+        ends_turn, blocks = manner(policy, self.plan)
+        record = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
         self.ledger.enter(record)
         if one.id:
             self.by_id[one.id] = record
@@ -555,7 +547,7 @@ class Calls:
         # A call may get here twice: by the loss of its link, and again if its acknowledgement was lost too.
         if record.outcome is not None and not record.delivered and self._follows(record):
             record.delivered = True
-            self.texts.append(record)
+            self.texts = (*self.texts, record)
 
 
 def _untold(event: Event) -> None:

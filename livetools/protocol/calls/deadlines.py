@@ -18,11 +18,12 @@ class Deadlines:
 
     def set(self, record: Record, deadline: float) -> None:
         """The call expires then (``inf``: never), and with it those that share its run."""
+        record.deadline = deadline
+        if deadline < inf:
+            heappush(self._heap, (deadline, record.run))
         # A follower has the deadline of the handler that it waits for, not of the moment at which it was made.
-        for one in (record, *record.followers) if record.followers else (record,):
-            one.deadline = deadline
-            if deadline < inf:
-                heappush(self._heap, (deadline, one.run))
+        for follower in record.followers:
+            self.set(follower, deadline)
 
     def expired(self, now: float) -> Iterator[Record]:
         """The calls whose time is up, in the order of their deadlines; each is taken once."""

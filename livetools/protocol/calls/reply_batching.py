@@ -38,7 +38,8 @@ class Answer(Entry):
         will_continue: bool | None = None,
         parts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        self.kind, self.record, self.scheduling = kind, record, scheduling
+        super().__init__(kind)
+        self.record, self.scheduling = record, scheduling
         self.body = outgoing.function_response(
             record.call.id if record.named else None,
             record.call.name,
@@ -61,8 +62,6 @@ class Answer(Entry):
 
 class AnswerFrame(Frame):
     """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
-
-    __slots__ = ("_format", "answers", "dropped")
 
     def __init__(
         self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]

@@ -129,8 +129,6 @@ class Write:
     where it cannot be told.
     """
 
-    __slots__ = ("asks", "at_once", "begun", "handed", "placed", "pong")
-
     def __init__(self) -> None:
         self.placed = self.begun = 0  # frames that have a place in it, and of those that were begun
         self.handed = False
@@ -203,8 +201,6 @@ class Receipt:
 class Frame:
     """What is written to which socket, who waits for that, its place in a write, and the write that ends with it."""
 
-    __slots__ = ("begins", "data", "link", "receipt", "write")
-
     def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
         self.link, self.data, self.receipt = link, data, receipt
         self.begins: tuple[Write, int] | None = None  # its place in a write
@@ -224,17 +220,14 @@ class Entry:
     handed it, and may have ended for it; ``place``: that of its frame in the write.
     """
 
-    # Defaults of the class: most entries change few of them, and there are many.
-    write: Write | None = None
-    after_turn: Expected | None = None
-    answer: Expected | None = None
-    at_latest: float = inf
-    read = False
-    endings = 0
-    place = 0
-
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.write: Write | None = None
+        self.after_turn: Expected | None = None
+        self.answer: Expected | None = None
+        self.at_latest: float = inf
+        self.read = False
+        self.endings = self.place = 0
 
     @property
     def state(self) -> EntryState:

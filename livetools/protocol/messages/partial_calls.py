@@ -41,7 +41,7 @@ class PartialCalls:
     """The calls of a connection that are not whole yet."""
 
     def __init__(self) -> None:
-        self.growing: list[_Growing] = []  # read-only from outside
+        self.growing: tuple[_Growing, ...] = ()  # read-only from outside
 
     def whole(self, calls: Sequence[CallPiece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
@@ -57,11 +57,11 @@ class PartialCalls:
     def cancel(self, ids: Iterable[str]) -> None:
         """The server takes these back: they will not become whole."""
         gone = set(ids)
-        self.growing = [each for each in self.growing if each.id not in gone]
+        self.growing = tuple(each for each in self.growing if each.id not in gone)
 
     def clear(self) -> None:
         """The connection is lost: what was not whole never will be."""
-        self.growing.clear()
+        self.growing = ()
 
     def _add(self, piece: CallPiece) -> Asked | None:
         growing = self._of(piece)
@@ -70,11 +70,11 @@ class PartialCalls:
                 return piece
             growing = _Growing(piece)
             # The oldest makes room: it has waited longest for a piece that does not come.
-            self.growing = [*self.growing[1 - MAX_PARTIAL_CALLS :], growing]
+            self.growing = (*self.growing[1 - MAX_PARTIAL_CALLS :], growing)
         growing.add(piece)
         if piece.will_continue:
             return None
-        self.growing.remove(growing)
+        self.growing = tuple(each for each in self.growing if each is not growing)
         return FunctionCall(growing.id, growing.name, growing.arguments())
 
     def _of(self, piece: CallPiece) -> _Growing | None:

@@ -54,6 +54,8 @@ class _Spoken(Struct, forbid_unknown_fields=True):
 
 _read_calls = msgspec.json.Decoder(_Calls).decode
 _read_words = msgspec.json.Decoder(_Spoken).decode
+#: What these raise for any other message. The errors of msgspec are ``ValueError``s only from 0.21 on.
+_REFUSED = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 def only_calls(data: bytes | str) -> list[Call] | None:
@@ -64,7 +66,7 @@ def only_calls(data: bytes | str) -> list[Call] | None:
     try:
         calls = _read_calls(data).toolCall.functionCalls
     # Anything else than calls: unknown fields, partialArgs, a second key. It is no error.
-    except (ValueError, RecursionError):
+    except _REFUSED:
         return None
     return [Call(call.id, call.name, call.args) for call in calls]
 
@@ -75,7 +77,7 @@ def only_words(data: bytes | str) -> Words | None:
         return None
     try:
         content = _read_words(data).serverContent
-    except (ValueError, RecursionError):
+    except _REFUSED:
         return None
     spoken, turn, heard = content.outputTranscription, content.modelTurn, content.inputTranscription
     # Two kinds in one message take the general way, which knows their order.

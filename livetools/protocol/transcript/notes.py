@@ -23,23 +23,15 @@ _split = msgspec.json.Decoder(list[msgspec.Raw]).decode  # the notes of an excha
 
 
 class Notes:
-    """The notes of a conversation by exchanges, which are numbered from 0. ``weight``: what they take, in bytes."""
+    """The notes of a conversation by exchanges, which are numbered from 0. ``weight``: what they take, in bytes;
+    ``first``: the number of the oldest exchange that is kept; ``running``: that of the one that runs.
+    """
 
     def __init__(self) -> None:
         self.weight = 0
-        self._first = 0  # the number of the oldest exchange that is kept
+        self.first = self.running = 0
         self._over: deque[bytes] | tuple[()] = ()
         self._running: list[bytes] | tuple[()] = ()
-
-    @property
-    def first(self) -> int:
-        """The number of the oldest exchange that is kept."""
-        return self._first
-
-    @property
-    def running(self) -> int:
-        """The number of the exchange that runs."""
-        return self._first + len(self._over)
 
     def __iter__(self) -> Iterator[Note]:
         for exchange in self._over:
@@ -54,7 +46,7 @@ class Notes:
                 self._running = []
             self._running.append(note)
         elif isinstance(self._over, deque):
-            at = exchange - self._first
+            at = exchange - self.first
             # A late answer is noted in the exchange of its call, so that both are dropped together.
             self._over[at] = self._over[at][:-1] + b"," + note + b"]"
 
@@ -66,6 +58,7 @@ class Notes:
                 self._over = deque()
             self._over.append(b"[" + b",".join(self._running) + b"]")
             self._running = ()
+            self.running += 1
 
     def oldest(self, most: int) -> list[bytes]:
         """The first ``most`` notes of the exchange that runs, if it is the only one; else the oldest exchange."""
@@ -78,6 +71,6 @@ class Notes:
         self.weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
         if isinstance(self._over, deque) and self._over:
             self._over.popleft()
-            self._first += 1
+            self.first += 1
         elif isinstance(self._running, list):
             del self._running[: len(notes)]

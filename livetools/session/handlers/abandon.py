@@ -20,24 +20,17 @@ from livetools.transport.loop.wake import open_nurseries
 
 
 class Leavable:
-    """A coroutine that is run once, can be cancelled, and may be left. ``context``: what it runs in, unless in that of
-    its task.
-    """
+    """A coroutine that is awaited once, can be cancelled, and may be left. ``context``: what it runs in, unless in that
+    of its task.
 
-    __slots__ = ("_context", "_coroutine", "_leave_at", "_scope", "cancelled")
+    One that was cancelled before begins all the same, and is cancelled where it waits.
+    """
 
     def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context | None = None) -> None:
         self._coroutine, self._context = coroutine, context
         self._scope: anyio.CancelScope | None = None  # while it runs
         self._leave_at = inf  # by time.monotonic
         self.cancelled = False  # read-only from outside
-
-    async def run(self) -> None:
-        """Run it to its end. One that was cancelled before begins all the same, and is cancelled where it waits."""
-        with anyio.CancelScope() as self._scope:
-            if self.cancelled:
-                self._scope.cancel()
-            await self
 
     def cancel(self) -> None:
         """Cancel it: each time that it waits, until it ends."""
@@ -56,17 +49,20 @@ class Leavable:
 
     def __await__(self) -> Generator[Any, Any, None]:
         step: tuple[Callable[[Any], Any], object] = self._coroutine.send, None
-        while True:
-            try:
-                waits = step[0](step[1]) if self._context is None else self._context.run(step[0], step[1])
-            except StopIteration:
-                return
-            try:
-                step = self._coroutine.send, (yield waits)
-            except BaseException as error:
-                step = self._coroutine.throw, error
-            if self._leave_at < inf and time.monotonic() >= self._leave_at:
-                yield from self._leave()
+        with anyio.CancelScope() as self._scope:
+            if self.cancelled:
+                self._scope.cancel()
+            while True:
+                try:
+                    waits = step[0](step[1]) if self._context is None else self._context.run(step[0], step[1])
+                except StopIteration:
+                    return
+                try:
+                    step = self._coroutine.send, (yield waits)
+                except BaseException as error:
+                    step = self._coroutine.throw, error
+                if self._leave_at < inf and time.monotonic() >= self._leave_at:
+                    yield from self._leave()
 
     def _leave(self) -> Generator[Any, Any, None]:
         """If this task is cancelled, abandon the coroutine, and raise the cancellation.

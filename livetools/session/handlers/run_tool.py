@@ -37,6 +37,9 @@ log = get_logger("livetools.calls")
 CANCELLED_TEXT = "cancelled"
 _END = object()
 
+#: What most handlers return: nothing that is awaited, or that yields.
+RESULTS = frozenset({Outcome, str, int, float, bool, dict, list, type(None)})
+
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
@@ -61,14 +64,6 @@ class Job:
     have let it run already, before its approval.
     """
 
-    done: Outcome | None = None
-    future: Future[Any] | None = None  # while a thread or an executor has it
-    stopped = False
-    variables: Context | None = None
-    runs: Leavable | None = None  # while it runs
-    way_back: WayBack | None = None  # of the thread that has it
-    began = False  # the handler ran, if only for a moment
-
     def __init__(
         self,
         run: int,
@@ -80,6 +75,13 @@ class Job:
     ) -> None:
         self.run, self.call, self.tool, self.context = run, call, tool, context
         self.streams, self.since = streams, since
+        self.done: Outcome | None = None
+        self.future: Future[Any] | None = None  # while a thread or an executor has it
+        self.stopped = False
+        self.variables: Context | None = None
+        self.runs: Leavable | None = None  # while it runs
+        self.way_back: WayBack | None = None  # of the thread that has it
+        self.began = False  # the handler ran, if only for a moment
 
     def stop(self) -> bool:
         """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
@@ -180,10 +182,11 @@ class Handlers:
                 value = handler(*positional, **keyword)
             case _:
                 value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
-        while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
-            value = await value
-        if (values := self._values_of(job, value)) is not None:
-            return await self._stream(job, tool, values, desk)
+        if type(value) not in RESULTS:
+            while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
+                value = await value
+            if (values := self._values_of(job, value)) is not None:
+                return await self._stream(job, tool, values, desk)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:

@@ -196,7 +196,7 @@ class Tasks:
             leavable.end()
         self._running.add(leavable)
         try:
-            await leavable.run()
+            await leavable
         finally:
             self._running.discard(leavable)
 

@@ -116,10 +116,8 @@ class SessionDriver(Driver[Machine]):
 
     def show(self, events: Sequence[Event]) -> None:
         """Show each event to the taps, and then to the iterator."""
-        for event in events:
-            if type(event) in LOGGED:
-                self._line_log.events(events)
-                break
+        if not LOGGED.isdisjoint(map(type, events)):
+            self._line_log.events(events)
         for event in events:
             for tap in self.taps:
                 tap(event)

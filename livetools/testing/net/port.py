@@ -78,6 +78,8 @@ class Port:
         What a task raises ends that task alone, and is given to ``failed``: one connection's fault must not
         end the others.
         """
+        if self._socket is not None and self._socket.fileno() < 0:
+            self._socket = None  # it was closed, and is opened again with the same number
         assert self.number
         assert self._socket is not None
         if _TAKES_SOCKETS:
@@ -103,7 +105,7 @@ class Port:
         await self._tasks.start(main)
 
     async def close(self) -> None:
-        """Stop listening and end every task; idempotent."""
+        """Stop listening and end every task; idempotent. The port may be opened again."""
         if self._tasks is not None and self._stopping is not None:
             self._stopping.set()
             await self._tasks.stop(grace=5.0)

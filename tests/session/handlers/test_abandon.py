@@ -14,6 +14,10 @@ pytestmark = pytest.mark.anyio
 VARIABLE: ContextVar[int] = ContextVar("variable", default=0)
 
 
+async def run(leavable: Leavable) -> None:
+    await leavable
+
+
 async def test_a_cancellation_reaches_it_each_time_it_waits() -> None:
     seen: list[str] = []
 
@@ -26,7 +30,7 @@ async def test_a_cancellation_reaches_it_each_time_it_waits() -> None:
 
     leavable = Leavable(stubborn())
     async with anyio.create_task_group() as group:
-        group.start_soon(leavable.run)
+        group.start_soon(run, leavable)
         await anyio.wait_all_tasks_blocked()
         leavable.cancel()
     assert seen == ["once", "again"]
@@ -41,7 +45,7 @@ async def test_one_that_was_cancelled_before_it_ran_begins_and_is_cancelled_wher
 
     leavable = Leavable(waits())
     leavable.cancel()
-    await leavable.run()
+    await leavable
     assert seen == ["began"]
 
 
@@ -53,7 +57,7 @@ async def test_it_may_have_a_context_of_its_own() -> None:
         await anyio.lowlevel.checkpoint()
         seen.append(VARIABLE.get())
 
-    await Leavable(sets(), copy_context()).run()
+    await Leavable(sets(), copy_context())
     assert (seen, VARIABLE.get()) == ([1], 0)
 
 
@@ -64,7 +68,7 @@ async def test_an_error_of_what_it_waits_for_is_raised_inside_and_its_own_outsid
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await Leavable(fails()).run()
+        await Leavable(fails())
 
 
 async def test_one_that_swallows_each_cancellation_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +83,6 @@ async def test_one_that_swallows_each_cancellation_is_left(monkeypatch: pytest.M
 
     leavable = Leavable(for_ever())
     async with anyio.create_task_group() as group:
-        group.start_soon(leavable.run)
+        group.start_soon(run, leavable)
         await anyio.wait_all_tasks_blocked()
         leavable.end()

@@ -1,6 +1,6 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 import { element, List, setAttribute, setText } from "./dom.js";
-import { isEmpty, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
+import { came, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
 /** Placeholder for speech whose transcript has not arrived, or never will. */
 export const NO_TRANSCRIPT = "(no transcript)";
 const WHO = { user: "You", model: "Model", thought: "Thought", code: "Code" };
@@ -111,7 +111,7 @@ class CallView {
     }
     /** Two buttons, and the reason that goes with the second. */
     approval({ call: { id, name } }) {
-        const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason for a refusal" });
+        const reason = element("input", "", { type: "text", dir: "auto", "aria-label": "Reason", placeholder: "Reason for a refusal" });
         const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
         const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
         once([approve, refuse], approve, () => this.decide.approve(id));
@@ -121,7 +121,7 @@ class CallView {
     }
     /** A field for the result, JSON or text, and a button for each kind of end. */
     answer({ call: { id, name } }) {
-        const result = element("input", "", { type: "text", "aria-label": "Result", placeholder: "Result, as text or JSON" });
+        const result = element("input", "", { type: "text", dir: "auto", "aria-label": "Result", placeholder: "Result, as text or JSON" });
         const answer = element("button", "primary", { type: "button" }, `Answer ${name}`);
         const fail = element("button", "", { type: "button", title: "The model reads the text as an error" }, `Fail ${name}`);
         once([answer, fail], answer, () => this.decide.respond(id, valueOf(result.value)));
@@ -182,9 +182,7 @@ function outcome(run) {
     const value = run.response === null ? null : result(run.response);
     switch (run.state) {
         case "finished":
-            if (isEmpty(value) && last !== undefined)
-                return ["→ ", run.progress.map((each) => plain(each.value)).join(", ")];
-            return ["→ ", run.response === null ? "" : plain(value)];
+            return ["→ ", came(run)];
         case "failed":
         case "refused":
             return [`→ ${STATES[run.state].word}${run.response === null ? "" : ": "}`, run.response === null ? "" : plain(value)];

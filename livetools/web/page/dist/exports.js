@@ -1,6 +1,6 @@
 // What the page itself makes of the conversation.
 import { NO_TRANSCRIPT } from "./conversation.js";
-import { called, duration, plain, result, stateOf } from "./format.js";
+import { called, came, duration, stateOf } from "./format.js";
 /** Hand a text to the user as a file. */
 export function download(name, text, type) {
     const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
@@ -28,8 +28,8 @@ function written(item) {
         case "call": {
             const { run } = item;
             const took = run.ended === null ? "" : `, ${duration(run.ended - run.began)}`;
-            const came = run.response === null ? "" : ` → ${plain(result(run.response))}`;
-            return `\`${called(run.call)}\`${came} (${stateOf(run)}${took})`;
+            const value = came(run);
+            return `\`${called(run.call)}\`${value === "" ? "" : ` → ${value}`} (${stateOf(run)}${took})`;
         }
     }
 }

@@ -54,6 +54,13 @@ export function result(response) {
 export const plain = (value) => typeof value === "string" && !BYTES.test(value) ? (value.length <= 600 ? value : `${value.slice(0, 600)}…`) : short(value);
 /** Whether a result says nothing: what a generator yielded says it in its place. */
 export const isEmpty = (value) => value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+/** What came of a call: its result, or what it yielded where the result says nothing. */
+export function came(run) {
+    const value = run.response === null ? "" : result(run.response);
+    if (isEmpty(value) && run.progress.length > 0)
+        return run.progress.map((each) => plain(each.value)).join(", ");
+    return run.response === null ? "" : plain(value);
+}
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES = {
     approval: { word: "waiting for approval", sign: "?" },

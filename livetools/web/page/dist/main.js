@@ -147,22 +147,29 @@ class Page {
         this.conversation.stay();
         flash(card);
     }
-    /** Begin a session, or resume the one of this tab. `facts`: what the server knows before the session is open. */
-    start(facts) {
-        this.opening = facts.then(async (known) => {
-            this.header.tell(known);
-            this.tools.tell(known.tools);
-            this.setup.offer(known.choices);
-            this.sessions.tell(known.history);
-            this.keeps = known.history;
-            if (known.choices !== null)
-                await this.chooseAgain();
-            if (known.replay)
-                this.watch(await this.server.recording());
-            else
-                await this.open();
+    /** Begin a session, or resume the one of this tab. Where the server lets nobody in, the page says why. */
+    start() {
+        this.opening = this.enter().catch((error) => {
+            this.header.line("closed", reasonOf(error));
+            this.composer.enable("closed");
+            this.composer.trouble(reasonOf(error));
+            this.draw();
         });
         return this.opening;
+    }
+    async enter() {
+        const known = await this.server.facts(); // before the session is open
+        this.header.tell(known);
+        this.tools.tell(known.tools);
+        this.setup.offer(known.choices);
+        this.sessions.tell(known.history);
+        this.keeps = known.history;
+        if (known.choices !== null)
+            await this.chooseAgain();
+        if (known.replay)
+            this.watch(await this.server.recording());
+        else
+            await this.open();
     }
     async open() {
         try {
@@ -520,4 +527,4 @@ function flash(found) {
     found?.classList.add("found");
 }
 // The page listens before anything is known: somebody may type already.
-await new Page().start(fetch("/facts.json").then((answer) => answer.json()));
+await new Page().start();

@@ -5,6 +5,10 @@ export class Server {
     constructor(token) {
         this.token = token;
     }
+    /** What the server knows before a session is open. */
+    async facts() {
+        return await this.json("/facts.json");
+    }
     async told() {
         return await this.json("/session.json");
     }

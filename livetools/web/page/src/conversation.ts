@@ -1,7 +1,7 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
-import { isEmpty, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
+import { came, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
 import type { CallItem, CallState, Exchange, Item, Note, Run, Message } from "./state.js";
 
 /** What a person decides of a call. */
@@ -159,7 +159,7 @@ class CallView implements View<CallItem> {
 
   /** Two buttons, and the reason that goes with the second. */
   private approval({ call: { id, name } }: Run): HTMLElement {
-    const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason for a refusal" });
+    const reason = element("input", "", { type: "text", dir: "auto", "aria-label": "Reason", placeholder: "Reason for a refusal" });
     const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
     const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
     once([approve, refuse], approve, () => this.decide.approve(id));
@@ -170,7 +170,7 @@ class CallView implements View<CallItem> {
 
   /** A field for the result, JSON or text, and a button for each kind of end. */
   private answer({ call: { id, name } }: Run): HTMLElement {
-    const result = element("input", "", { type: "text", "aria-label": "Result", placeholder: "Result, as text or JSON" });
+    const result = element("input", "", { type: "text", dir: "auto", "aria-label": "Result", placeholder: "Result, as text or JSON" });
     const answer = element("button", "primary", { type: "button" }, `Answer ${name}`);
     const fail = element("button", "", { type: "button", title: "The model reads the text as an error" }, `Fail ${name}`);
     once([answer, fail], answer, () => this.decide.respond(id, valueOf(result.value)));
@@ -233,8 +233,7 @@ function outcome(run: Run): [string, string] {
   const value = run.response === null ? null : result(run.response);
   switch (run.state) {
     case "finished":
-      if (isEmpty(value) && last !== undefined) return ["→ ", run.progress.map((each) => plain(each.value)).join(", ")];
-      return ["→ ", run.response === null ? "" : plain(value)];
+      return ["→ ", came(run)];
     case "failed":
     case "refused":
       return [`→ ${STATES[run.state].word}${run.response === null ? "" : ": "}`, run.response === null ? "" : plain(value)];

@@ -1,7 +1,7 @@
 // What the page itself makes of the conversation.
 
 import { NO_TRANSCRIPT } from "./conversation.js";
-import { called, duration, plain, result, stateOf } from "./format.js";
+import { called, came, duration, stateOf } from "./format.js";
 import type { Exchange, Item } from "./state.js";
 
 /** Hand a text to the user as a file. */
@@ -35,8 +35,8 @@ function written(item: Item): string {
     case "call": {
       const { run } = item;
       const took = run.ended === null ? "" : `, ${duration(run.ended - run.began)}`;
-      const came = run.response === null ? "" : ` → ${plain(result(run.response))}`;
-      return `\`${called(run.call)}\`${came} (${stateOf(run)}${took})`;
+      const value = came(run);
+      return `\`${called(run.call)}\`${value === "" ? "" : ` → ${value}`} (${stateOf(run)}${took})`;
     }
   }
 }

@@ -68,6 +68,13 @@ export const plain = (value: unknown): string =>
 export const isEmpty = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
+/** What came of a call: its result, or what it yielded where the result says nothing. */
+export function came(run: Run): string {
+  const value = run.response === null ? "" : result(run.response);
+  if (isEmpty(value) && run.progress.length > 0) return run.progress.map((each) => plain(each.value)).join(", ");
+  return run.response === null ? "" : plain(value);
+}
+
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES: Record<CallState, { word: string; sign: string }> = {
   approval: { word: "waiting for approval", sign: "?" },

@@ -7,7 +7,7 @@ import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
 import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
-import { Header, type Facts } from "./header.js";
+import { Header } from "./header.js";
 import { Overview } from "./overview.js";
 import { Replay } from "./replay.js";
 import { Server } from "./server.js";
@@ -157,19 +157,27 @@ class Page {
     flash(card);
   }
 
-  /** Begin a session, or resume the one of this tab. `facts`: what the server knows before the session is open. */
-  start(facts: Promise<Facts>): Promise<void> {
-    this.opening = facts.then(async (known) => {
-      this.header.tell(known);
-      this.tools.tell(known.tools);
-      this.setup.offer(known.choices);
-      this.sessions.tell(known.history);
-      this.keeps = known.history;
-      if (known.choices !== null) await this.chooseAgain();
-      if (known.replay) this.watch(await this.server.recording());
-      else await this.open();
+  /** Begin a session, or resume the one of this tab. Where the server lets nobody in, the page says why. */
+  start(): Promise<void> {
+    this.opening = this.enter().catch((error: unknown) => {
+      this.header.line("closed", reasonOf(error));
+      this.composer.enable("closed");
+      this.composer.trouble(reasonOf(error));
+      this.draw();
     });
     return this.opening;
+  }
+
+  private async enter(): Promise<void> {
+    const known = await this.server.facts(); // before the session is open
+    this.header.tell(known);
+    this.tools.tell(known.tools);
+    this.setup.offer(known.choices);
+    this.sessions.tell(known.history);
+    this.keeps = known.history;
+    if (known.choices !== null) await this.chooseAgain();
+    if (known.replay) this.watch(await this.server.recording());
+    else await this.open();
   }
 
   private async open(): Promise<void> {
@@ -518,4 +526,4 @@ function flash(found: Element | null | undefined): void {
 }
 
 // The page listens before anything is known: somebody may type already.
-await new Page().start(fetch("/facts.json").then((answer) => answer.json() as Promise<Facts>));
+await new Page().start();

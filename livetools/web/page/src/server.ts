@@ -2,6 +2,7 @@
 
 import type { Conversation } from "./archive.js";
 import type { Call } from "./state.js";
+import type { Facts } from "./header.js";
 import type { Kept } from "./sessions.js";
 import type { Choices, SetupMessage } from "./setup.js";
 import type { Frame } from "./timeline.js";
@@ -19,6 +20,11 @@ export interface Told {
 export class Server {
   /** `token` is that of the page's session. */
   constructor(private readonly token: () => string) {}
+
+  /** What the server knows before a session is open. */
+  async facts(): Promise<Facts> {
+    return await this.json<Facts>("/facts.json");
+  }
 
   async told(): Promise<Told> {
     return await this.json<Told>("/session.json");

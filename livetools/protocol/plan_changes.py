@@ -1,0 +1,54 @@
+"""Keeps the changes of a session (other instructions, other tools, another agent) that take another connection.
+
+A change goes with the setup of the next connection. Until that is open the model calls what it knows, and further
+changes may come.
+"""
+
+from __future__ import annotations
+
+from livetools.protocol.input.input_queue import Item
+from livetools.protocol.input.resend import Receipt
+from livetools.setup.plan_fields import Plan
+
+
+class PlanChanges:
+    """The changes that wait; false where none does. ``next``: the plan with all of them, for the next setup."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.next = plan
+        self._sent = plan  # of the setup that was sent last
+        self._waiting: tuple[Item, ...] = ()
+        self._carried = 0  # how many of them that setup has
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def want(self, plan: Plan) -> None:
+        """The next setup has this plan."""
+        self.next = plan
+
+    def wait(self, item: Item) -> None:
+        """This change waits for another connection."""
+        self._waiting = (*self._waiting, item)
+
+    def send(self) -> Plan:
+        """A setup is sent. Returns its plan."""
+        self._sent, self._carried = self.next, len(self._waiting)
+        return self._sent
+
+    def made(self) -> tuple[Plan, tuple[Item, ...]]:
+        """The connection of that setup is open. Returns its plan, and the changes that the model knows now."""
+        # What was changed after the setup had gone out waits on.
+        made, self._waiting = self._waiting[: self._carried], self._waiting[self._carried :]
+        return self._sent, made
+
+    def awaits(self, receipt: Receipt) -> bool:
+        """Whether this is the receipt of a change that waits."""
+        return any(item.receipt is receipt for item in self._waiting)
+
+    def fail(self, error: Exception) -> None:
+        """None of them will be made, for this reason."""
+        for item in self._waiting:
+            if item.receipt is not None:
+                item.receipt.fail(error)
+        self._waiting = ()
