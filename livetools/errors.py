@@ -27,7 +27,12 @@ No error text holds an API key, a token or a header.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class LiveToolsError(Exception):
@@ -368,6 +373,12 @@ def detached(error: Exception | None) -> Exception | None:
         except Exception:  # it is made of something else than a text
             kind = Exception
     return _named(name, kind, text)
+
+
+def values_of(event: object, told: Callable[[Exception], object]) -> tuple[object, ...]:
+    """The values of a dataclass's fields, each exception among them as ``told`` has it."""
+    values = [getattr(event, field.name) for field in dataclasses.fields(event)]  # type: ignore[arg-type]  # as said
+    return tuple([told(value) if isinstance(value, Exception) else value for value in values])
 
 
 def _own(error: Exception) -> dict[str, object]:

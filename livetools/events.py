@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .errors import described, detached
+from .errors import described, detached, values_of
 from .setup.price import dollars
 
 
@@ -239,8 +239,23 @@ class ToolStarted:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
-class ToolProgress:
+class _HoldsError:
+    """Of an exception in it a copy keeps the class's name and the text, and two events are equal if these are."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and values_of(self, described) == values_of(other, described)
+
+    def __hash__(self) -> int:
+        return hash(values_of(self, described))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), values_of(self, detached)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolProgress(_HoldsError):
     """A tool reported ``value`` with ``context.progress``, or a generator yielded it.
 
     ::
@@ -253,13 +268,12 @@ class ToolProgress:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFinished:
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolFinished(_HoldsError):
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
     ``ran`` is false if the tool's function never began: the call was refused, or its arguments were invalid.
-    ``error``: what was raised. Of it a copy of this event, or a pickle, keeps the class's name and the text, and two
-    events are equal if these are.
+    ``error``: what was raised; copies of the event keep its class's name and its text, and comparisons use these.
 
     ::
 
@@ -272,20 +286,6 @@ class ToolFinished:
     error: Exception | None
     elapsed: float
     ran: bool = True
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._compared() == other._compared()
-
-    def __hash__(self) -> int:
-        return hash(self._compared())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.call, self.response, detached(self.error), self.elapsed, self.ran)
-
-    def _compared(self) -> tuple[object, ...]:
-        return self.call, self.response, described(self.error), self.elapsed, self.ran
 
 
 @dataclass(frozen=True, slots=True)

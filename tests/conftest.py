@@ -12,7 +12,7 @@ from typing import TypeVar
 import anyio
 import hypothesis
 import pytest
-from support.browser import chromium, spoken  # noqa: F401  # fixtures
+from support.browser import chromium, close_browser, spoken  # noqa: F401  # fixtures
 
 #: On a busy machine an example takes as long as it takes.
 hypothesis.settings.register_profile("busy", deadline=None)
@@ -69,16 +69,31 @@ def pytest_collection() -> Generator[None, T, T]:
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A module's browser tests come last: while the browser is there, no other event loop runs in its thread.
+def in_browser(item: pytest.Item) -> bool:
+    return "chromium" in getattr(item, "fixturenames", ())
 
-    A test's name is the same in every process: the workers of a parallel run compare them. A slow test has minutes.
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if not in_browser(item):
+        close_browser()
+
+
+def pytest_sessionfinish() -> None:
+    close_browser()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come one after another: while the browser is there, no other event loop runs in its thread.
+
+    They and the type checkers come first, or a parallel run ends with one process for which the others wait. A test's
+    name is the same in every process: the workers of a parallel run compare them. A slow test has minutes.
     """
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(1800))
     modules = {item.path: place for place, item in reversed(list(enumerate(items)))}
-    items.sort(key=lambda item: (modules[item.path], "chromium" in getattr(item, "fixturenames", ())))
+    items.sort(key=lambda item: (item.path.parent.name != "typing", not in_browser(item), modules[item.path]))
     moving = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if moving:
         raise pytest.UsageError(f"an address stands in the name of {moving[0]}: give its parameters ids")

@@ -23,6 +23,7 @@ from livetools import (
     Tool,
     ToolError,
     ToolFinished,
+    ToolProgress,
     Toolset,
 )
 from livetools.events import Usage
@@ -153,6 +154,16 @@ def test_of_an_error_in_an_event_a_copy_keeps_the_class_name_and_the_text(
         assert str(made.error) == str(error)
     assert made != replace(event, error=ValueError("another"))
     assert made != replace(event, error=None)
+
+
+@pytest.mark.parametrize("make", HOW)
+def test_of_an_error_that_a_tool_reports_on_its_way_a_copy_keeps_the_same(make: Callable[[Any], Any]) -> None:
+    event = ToolProgress(Call("c1", "f", {"n": 1}), BrokenError(503, request=threading.Lock()))
+    made = make(event)
+    assert made == event
+    assert (type(made.value).__name__, str(made.value)) == ("BrokenError", "HTTP 503")
+    assert made != replace(event, value=BrokenError(504, request=None))
+    assert make(replace(event, value={"part": 1})) == replace(event, value={"part": 1})
 
 
 def test_an_error_that_was_raised_crosses_to_another_process_with_what_it_says() -> None:

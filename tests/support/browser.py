@@ -7,7 +7,7 @@ import shutil
 import threading
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,17 +54,25 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def chromium(spoken: Path) -> Iterator[Any]:
-    """A browser with a pretend microphone and camera.
+#: What ends the browser of this process, and the browser, while there is one.
+_end = ExitStack()
+_browsers: list[Any] = []
 
-    For one module: while it is there, playwright has an event loop in this thread, and no async test may run.
-    """
+
+def close_browser() -> None:
+    """Before a test of another kind: playwright has an event loop in this thread, and no async test may run."""
+    _browsers.clear()
+    _end.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(spoken: Path) -> Any:
+    """A browser with a pretend microphone and camera: the same for all tests that come one after another."""
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(
+    if not _browsers:
+        browser = _end.enter_context(playwright.sync_playwright()).chromium.launch(
             executable_path=CHROMIUM,
             args=[
                 "--no-sandbox",
@@ -74,5 +82,6 @@ def chromium(spoken: Path) -> Iterator[Any]:
                 "--autoplay-policy=no-user-gesture-required",
             ],
         )
-        yield browser
-        browser.close()
+        _end.callback(browser.close)
+        _browsers.append(browser)
+    return _browsers[0]

@@ -279,8 +279,15 @@ class Whole:
         return link if self.machine.connection.usable and self.alive.get(link) else 0
 
     def call(self, *calls: tuple[str | None, str, object], part: bool = False) -> None:
-        """The model calls; a hasty server does so before its setup is complete."""
-        link = max((n for n in self.setups if n in self.alive and n not in self.closing), default=0)
+        """The model calls; a hasty server does so before its setup is complete.
+
+        Not on a socket that is hung up, also where the shell sleeps and does not know yet: the machine reads no more
+        of it.
+        """
+        closing = self.closing | {
+            action.link for action in self.machine.actions if isinstance(action, Hangup)
+        }
+        link = max((n for n in self.setups if n in self.alive and n not in closing), default=0)
         if not link or self.ended:
             return
         entries = []
