@@ -391,7 +391,7 @@ class ReachedGoal:
                 return Verdict(
                     str(self), None, "the pretend caller does not say whether the goal was reached"
                 )
-            return Verdict(str(self), False, "no caller said whether it was: give the Persona a goal")
+            return Verdict(str(self), False, "no caller said whether it was; a Persona with a goal can")
         return Verdict(str(self), conversation.reached, "" if conversation.reached else "the caller did not")
 
 

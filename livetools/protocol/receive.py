@@ -219,9 +219,7 @@ class Reception:
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)
-                # Noise is transcribed as nothing, and is nobody's sign of life.
-                if event.text.strip():
-                    self.limits.heard(now)
+                self.limits.transcribed(event.text, now)
             elif isinstance(event, VoiceActivity):
                 self.limits.heard(now)
                 self.quiet.user(event.kind == "start", now)

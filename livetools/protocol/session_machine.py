@@ -37,6 +37,7 @@ from livetools.protocol.connection.connection import Begin, Connection, Conseque
 from livetools.protocol.connection.connection_states import LinkState
 from livetools.protocol.connection.parking import Parking
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt
 from livetools.protocol.transcript.latency import Latency
@@ -263,8 +264,9 @@ class Machine(View):
         self.input.put(Item("end", outgoing.audio_stream_end()))
         # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
         if rate is not None:
-            for frame in outgoing.silence(self.plan.closing_silence, rate):
-                self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
+            for pcm in silence(self.plan.closing_silence, rate):
+                item = Item("audio", outgoing.audio(pcm, rate))
+                self.input.media(item, self.calls.blocking(), not self.connection.usable)
 
     def interrupt(self, now: float, answer: bool = False) -> None:
         """Cut the model's turn off: at the service where the model allows it, and always for the listeners here.

@@ -101,6 +101,15 @@ def _interleaved(addresses: list[Any]) -> list[Any]:
 
 INVALID_PROXY = "the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY"
 
+
+def no_socks() -> str:
+    """What is missing where websockets cannot speak to a SOCKS proxy."""
+    loop = "trio" if on_trio() else "asyncio"
+    return (
+        f"a SOCKS proxy is configured; it needs the package python-socks: pip install 'python-socks[{loop}]'"
+    )
+
+
 #: The schemes of proxies.
 _PROXIES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
 #: Whose proxy is asked for, by the scheme of the URL. A SOCKS proxy goes before one for HTTP (RFC 6455, 4.1).

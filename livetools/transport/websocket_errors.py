@@ -14,7 +14,7 @@ from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteP
 from livetools.protocol.connection.close_codes import http_error
 
 from .contract import Gone
-from .proxy_and_address import INVALID_PROXY, named
+from .proxy_and_address import INVALID_PROXY, named, no_socks
 from .setup_timeout import stage
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
         case ws.WebSocketException():
             return ConnectFailed(_BROKE.format(where, type(error).__name__))
         case ImportError():
-            return ConfigError("a SOCKS proxy is configured; it needs the package python-socks[asyncio]")
+            return ConfigError(no_socks())
     return _unreachable(error, where, proxy)
 
 

@@ -12,6 +12,7 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.transport.loop.wake import on_trio
 from livetools.transport.websocket_errors import dial_error, gone
 
 URL = "wss://example.test/ws"
@@ -82,8 +83,11 @@ def test_an_unknown_host_names_the_host() -> None:
     assert "example.test:443" in str(dial_error(OSError(-2, "Name or service not known"), URL))
 
 
-def test_a_missing_socks_package_is_a_matter_of_configuration() -> None:
-    assert isinstance(dial_error(ImportError("python-socks"), URL), ConfigError)
+@pytest.mark.anyio
+async def test_a_missing_socks_package_is_named_with_the_extra_of_the_loop() -> None:
+    error = dial_error(ImportError("python-socks"), URL)
+    assert isinstance(error, ConfigError)
+    assert f"pip install 'python-socks[{'trio' if on_trio() else 'asyncio'}]'" in str(error)
 
 
 @pytest.mark.parametrize(

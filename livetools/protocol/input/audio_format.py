@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import sys
 from array import array
+from collections.abc import Iterator
+from itertools import repeat
 
 from msgspec import Struct
 
@@ -40,6 +42,11 @@ class Samples(Struct, eq=False, gc=False):
     def clear(self) -> None:
         """What comes next begins with a whole sample."""
         self._odd = b""
+
+
+def silence(seconds: float, rate: int) -> Iterator[bytes]:
+    """Silence in chunks of 100 ms, at ``rate`` Hz."""
+    return repeat(bytes(rate // 10 * SAMPLE), round(seconds * 10))
 
 
 def pcm_bytes(sound: object) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -88,12 +88,6 @@ def audio(pcm: bytes, rate: int = 16000) -> bytes:
         rate,
         b64encode(pcm),
     )
-
-
-def silence(seconds: float, rate: int) -> Iterator[bytes]:
-    """Silence, 100 ms a message."""
-    for _ in range(round(seconds * 10)):
-        yield audio(bytes(rate // 10 * 2), rate)
 
 
 def video(image: bytes, mime_type: str = "image/jpeg") -> bytes:

@@ -63,6 +63,8 @@ def _in_fields(
         name = key if key in known else camel(key)
         where = f"{path}.{key}" if path else key
         if name not in known or name in told:
-            found.append({where: value})
+            # Every word of a transcript may have a new field: the first of them shows it.
+            if name in told or not any(isinstance(one, dict) and one.keys() == {where} for one in found):
+                found.append({where: value})
         else:
             in_json(value, known[name].strip("[]"), where, found)

@@ -64,6 +64,11 @@ class TimeLimits:
         """The user has spoken, typed, or pressed a key: the silence is counted from now on."""
         self._asked, self._silent_since = False, now
 
+    def transcribed(self, words: str, now: float) -> None:
+        """The service has heard these words of the user's."""
+        if words.strip():  # noise is transcribed as nothing, and is nobody's sign of life
+            self.heard(now)
+
     def spoke(self, now: float, seconds: float) -> None:
         """The model has said something; ``seconds`` of sound came with it, which play after what came before."""
         self._silent_since = max(self._silent_since, now) + seconds

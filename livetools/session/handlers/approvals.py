@@ -32,6 +32,16 @@ class ApprovalCheck:
         self.scope: anyio.CancelScope | None = None
 
 
+def warn_unread(name: str, seconds: float) -> None:
+    """Say that a call of this tool waits for a person, and that no loop of the program would tell one."""
+    log.warning(
+        "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
+        "async for event in session, with: case ApprovalRequested(call): await session.approve(call)",
+        name,
+        seconds,
+    )
+
+
 async def ask(
     asked: ApprovalCheck,
     handlers: Handlers,

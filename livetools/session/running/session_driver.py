@@ -16,6 +16,7 @@ from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
+from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
@@ -156,12 +157,7 @@ class SessionDriver(Driver[Machine]):
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
         record = self.machine.record(run)
         if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
-            log.warning(
-                "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
-                "async for event in session, with: case ApprovalRequested(call): await session.approve(call)",
-                record.call.name,
-                record.policy.approval_timeout,
-            )
+            warn_unread(record.call.name, record.policy.approval_timeout)
         await super().approved(run, verdict)
 
     async def withhold(self, answer: bool) -> None:

@@ -97,6 +97,15 @@ def test_the_way_to_it_is_told() -> None:
     ]
 
 
+def test_a_new_field_of_every_word_is_told_once_a_message_and_what_holds_something_each_time() -> None:
+    words = [{"word": "a", "brandNew": 1}, {"word": "b", "brandNew": 2}]
+    assert strangers({"serverContent": {"outputTranscription": {"text": "a b", "words": words}}}) == [
+        UnknownMessage({"serverContent.outputTranscription.words.brandNew": 1})
+    ]
+    files = [{"fileData": {"fileUri": "gs://a"}}, {"fileData": {"fileUri": "gs://b"}}]
+    assert len(strangers({"serverContent": {"modelTurn": {"parts": files}}})) == 2
+
+
 def test_names_of_a_tool_s_own_are_not_unknown() -> None:
     call = {"id": "s1", "toolType": "URL_CONTEXT", "args": {"brandNew": 1}}
     answer = {"id": "s1", "toolType": "URL_CONTEXT", "response": {"brandNew": {"newer": 1}}}
