@@ -24,8 +24,8 @@ IMPORTED = ("google.genai", "pytest", "trio", "trustme", "websockets.asyncio.cli
 def run_pytest(
     *options: str | Path, cwd: str | Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """The exit status, and what it prints, errors too."""
-    command = ["pytest", "-p", "no:cacheprovider", *map(str, options)]
+    """The exit status, and what it prints, errors too; without colours, whatever the environment says of them."""
+    command = ["pytest", "-p", "no:cacheprovider", "--color=no", *map(str, options)]
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
