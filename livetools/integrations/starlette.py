@@ -82,6 +82,7 @@ from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
 from .relay.places import Place, Places
 from .relay.secret import checked_secret
+from .relay.succession import Successor
 
 log = get_logger("livetools.relay")
 
@@ -340,16 +341,35 @@ class Relay:
     ) -> Conversation:
         clock = self._options.clock
         until = clock.now() + TAKE_OVER
+        if store is None or not resumed:
+            return await self._opened(token, deps, store, resumed, place.leave)
+        again = False  # it is opened once more, in the same place
+
+        def leave() -> None:
+            if not again:
+                place.leave()
+
         while True:
+            successor, again = Successor(store), False
             try:
-                return await self._opened(token, deps, store, resumed, place)
+                conversation = await self._opened(token, deps, successor, resumed, leave)
+                again = await successor.too_early()
+                if not again:
+                    return conversation
+                conversation.stop()
+                await conversation.join()
             except SessionClosed as error:
-                if not (resumed and error.retryable and clock.now() < until):
+                if not (error.retryable and clock.now() < until):
                     raise
             await clock.sleep_until(clock.now() + LOOK)  # another process parks it just now
 
     async def _opened(
-        self, token: str, deps: object, store: HandleStore | None, resumed: bool, place: Place
+        self,
+        token: str,
+        deps: object,
+        store: HandleStore | None,
+        resumed: bool,
+        on_closed: Callable[[], object],
     ) -> Conversation:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
@@ -361,7 +381,7 @@ class Relay:
             if self._open.get(key) is conversation:
                 del self._open[key]
 
-        conversation = Conversation(session, token, options, on_over=forget, on_closed=place.leave)
+        conversation = Conversation(session, token, options, on_over=forget, on_closed=on_closed)
         self._open[key] = conversation
         await conversation.open()
         return conversation

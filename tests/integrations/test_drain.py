@@ -177,6 +177,42 @@ async def test_a_page_that_comes_while_its_session_still_stands_waits_for_it(
                 page.send({"type": "end"})
 
 
+class SlowStore(MemoryHandleStore):
+    """Another process saves its last handle when this one has already read the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.early: list[str | None] = []  # what is read first, instead
+
+    async def load(self) -> str | None:
+        return self.early.pop(0) if self.early else await super().load()
+
+
+async def test_a_session_that_was_resumed_before_the_last_handle_was_saved_is_resumed_again(
+    process: Callable[..., Any], tool: Tool, server: FakeLiveServer
+) -> None:
+    store = SlowStore()
+    old, new = (process(stores=lambda token: store, max_sessions=1) for _ in range(2))
+    async with browser(old) as page:
+        token = (await page.until("ready"))["token"]
+        while store.handle is None:
+            await anyio.lowlevel.checkpoint()
+        before = store.handle
+        tool.go_on.set()
+        page.send({"type": "text", "text": "book t4"})
+        await page.until("TurnComplete")
+        await old.drain.drain()
+    store.early = [before, before]
+    async with browser(new, subprotocols=RESUME) as page:
+        page.send({"type": "resume", "token": token, "after": 0})
+        assert (await page.until("ready"))["resumed"]
+        page.send({"type": "text", "text": "what is booked?"})
+        assert "booked t4" in await words(page)
+        async with browser(new) as another:  # the page has one place, and not two
+            assert (await another.closed()).code == 1013
+        page.send({"type": "end"})
+
+
 async def test_what_a_page_has_missed_is_let_go_when_it_is_too_late(
     process: Callable[..., Any], tool: Tool
 ) -> None:

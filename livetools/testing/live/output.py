@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.wire import Message, seconds
@@ -163,14 +164,43 @@ def turn_complete(usage: Message, status: Message) -> Message:
 # -- the conversation
 
 
+class Mark:
+    """A moment of a conversation, to which a handle leads back."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.contents: list[Message] | None = (
+            None  # of then and later, once the conversation went another way
+        )
+
+
 class History(list[Message]):
     """The conversation as ``contents``, and about how many tokens the model sees of it."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._marks: list[Mark] = []  # in the conversation as it is now
         self._begin = 0  # of the window: what comes before was compressed away
         self._sizes: list[int] = []  # of each content, in characters
         self._characters = 0  # in the window
+
+    def mark(self) -> Mark:
+        """This moment, for :meth:`restore`."""
+        self._marks.append(Mark(len(self)))
+        return self._marks[-1]
+
+    def restore(self, mark: Mark) -> None:
+        """Go back to that moment. Marks of what came later still lead there."""
+        if mark.contents is None and mark.length == len(self):
+            return
+        # A service that keeps the state of each handle can resume the older one first and the newer one then.
+        present = list(self)
+        for each in self._marks:
+            each.contents = present
+        self._marks = []
+        then = (present if mark.contents is None else mark.contents)[: mark.length]
+        self.forget(sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(self, then, strict=False))))
+        self += then[len(self) :]
 
     def forget(self, after: int) -> None:
         """Keep the first ``after`` contents."""

@@ -36,7 +36,7 @@ class SessionRegistry:
         """
         session = self.resumable(setup)
         if session is not None:
-            session.history.forget(after=session.handles[_handle(setup)])
+            session.history.restore(session.handles[_handle(setup)])
         elif self.script is not None and (session := self._forsaken()) is not None:
             session.history.forget(after=0)
         if session is None:

@@ -24,7 +24,7 @@ from livetools.testing.wire import Message, Refused, seconds
 from . import output, unasked
 from .fault_injection import UNKNOWN, deliver, inject
 from .input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
-from .output import GENERATION_COMPLETE, INTERRUPTED, History, OutputSoFar
+from .output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
 from .turn_queue import TurnQueue
 
 
@@ -48,7 +48,7 @@ class FakeSession:
         self.input = Input(setup, service.detector, self.history)
         self.queue = TurnQueue()
         self.calls = CallRegistry()
-        self.handles: dict[str, int] = {}  # to how many contents each one knows
+        self.handles: dict[str, Mark] = {}  # what each one leads back to
         self.so_far = OutputSoFar()
         self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.since = service.clock.now()  # a turn began or ended, or the connection did
@@ -174,7 +174,7 @@ class FakeSession:
         """A handle that resumes this conversation as it is now, without what follows."""
         digits = f"{self.service.chance.getrandbits(128):032x}"
         handle = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-        self.handles[handle] = len(self.history)
+        self.handles[handle] = self.history.mark()
         return handle
 
     # -- what the client says

@@ -50,6 +50,22 @@ async def test_an_older_handle_remembers_less(dial):
     assert len(server.sessions[0].history) == 2
 
 
+async def test_a_newer_handle_still_leads_to_its_state_when_an_older_one_was_resumed_before(dial):
+    handles = []
+    async with FakeLiveServer() as server:
+        async with dial(server, sessionResumption={}) as client:
+            for word in ("one", "two"):
+                await client.say(word)
+                handles.append((await handle_of(client))["newHandle"])
+        for handle, texts in [(handles[0], ["one"]), (handles[1], ["one", "two"]), (handles[0], ["one"])]:
+            async with dial(server, sessionResumption={"handle": handle}) as client:
+                contents = server.sessions[0].history
+                said = [part["text"] for c in contents if c["role"] == "user" for part in c["parts"]]
+                assert said == texts
+                await client.say("else")
+                await handle_of(client)
+
+
 async def test_without_sessionResumption_there_are_no_handles_but_where_they_come_unasked(dial):
     async with FakeLiveServer() as server:
         async with dial(server) as client:
