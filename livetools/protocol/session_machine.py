@@ -384,7 +384,7 @@ class Machine(View):
         # Writing an answer may have made these due, and only _after acts on them: so at once.
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        if self.calls.limit is not None and not self.calls.replies:
+        if self.calls.limit is not None and self._answered_all():
             return self._now
         connection = self.connection
         at = min(
@@ -548,6 +548,9 @@ class Machine(View):
     def _done(self) -> bool:
         return self.to_come.said() and self.connection.usable
 
+    def _answered_all(self) -> bool:
+        return not (self.calls.replies or self.outbox.writing)
+
     def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
         """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
         for run in left & exchange.calls:
@@ -574,7 +577,7 @@ class Machine(View):
         if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
             self.changes.want(self.plan)
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-        if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
+        if self.calls.limit is not None and self._answered_all():  # the last error goes first
             self._do(connection.close(now, self.calls.limit), now)
         elif (due := self.limits.due(now)) is not None:
             self._do(connection.close(now, due.error), now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from base64 import b64decode
@@ -298,6 +299,19 @@ def test_a_model_that_calls_on_past_max_calls_is_told_ten_times_and_then_the_ses
 def test_calls_of_one_message_past_max_calls_are_answered_before_the_session_ends() -> None:
     d = Driver(plan(ECHO, max_calls=0)).live().call(*((f"c{n}", "echo") for n in range(25)))
     assert len(d.answers()) == 25
+    assert isinstance(d.later(0).ended[0], LimitReached)
+
+
+def test_a_session_past_its_limit_stays_open_until_the_last_error_was_handed_to_the_socket() -> None:
+    d = Driver(plan(ECHO, max_calls=0)).live()
+    asked = [{"id": f"c{n}", "name": "echo", "args": {}} for n in range(10)]
+    message = json.dumps({"toolCall": {"functionCalls": asked}})
+    d.machine.receive(d.machine.connection.current, message, d.now)
+    frames = d.machine.frames()  # the writer has them, and waits for the socket
+    d.machine.tick(d.now)
+    assert not d.machine.closed
+    assert frames[-1].write is not None
+    frames[-1].write.hand_over()
     assert isinstance(d.later(0).ended[0], LimitReached)
 
 

@@ -326,6 +326,11 @@ class Outbox:
         return len(self._sent)
 
     @property
+    def writing(self) -> bool:
+        """Whether something of it has not been handed to a socket yet."""
+        return any(entry.state is EntryState.WRITING for entry in self._sent)
+
+    @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
         return any(entry.state is EntryState.AWAITED for entry in self._sent)
