@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections import deque
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,7 +96,7 @@ def test_a_number_that_is_no_json_goes_out_as_null(number: float) -> None:
     assert read(outgoing.encode({"output": [number, "\ud800"]})) == {"output": [None, "\ufffd"]}
 
 
-@pytest.mark.parametrize(("name", "parts"), [("f", []), ("f", [{"a": deque("b")}]), ("\ud800", [])])
+@pytest.mark.parametrize(("name", "parts"), [("f", []), ("f", [{"a": Path("b")}]), ("\ud800", [])])
 def test_a_response_that_was_encoded_before_goes_out_as_it_is(name: str, parts: list[Any]) -> None:
     response = outgoing.EncodedJSON(b'{"output":[1,"h\xc3\xa9"]}')
     answer = outgoing.function_response("c1", name, response, parts=parts)
