@@ -45,7 +45,8 @@ def test_a_question_is_typed_a_call_approved_and_a_button_held_to_talk(example, 
         while not any("voiceActivity" in frame.message for frame in model.frames):
             page.wait_for_timeout(20)
         page.mouse.up()
-        page.get_by_role("button", name="Approve").click()  # the beep of the microphone asks for the same again
+        # The beep of the microphone asks for the same again.
+        page.get_by_role("button", name="Approve").click()
         page.get_by_text("comes to").nth(3).wait_for()
         page.get_by_role("button", name="Stop").click()
         page.close()
