@@ -82,7 +82,6 @@ from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
 from .relay.places import Place, Places
 from .relay.secret import checked_secret
-from .relay.succession import Successor
 
 log = get_logger("livetools.relay")
 
@@ -341,8 +340,6 @@ class Relay:
     ) -> Conversation:
         clock = self._options.clock
         until = clock.now() + TAKE_OVER
-        if store is None or not resumed:
-            return await self._opened(token, deps, store, resumed, place.leave)
         again = False  # it is opened once more, in the same place
 
         def leave() -> None:
@@ -350,10 +347,10 @@ class Relay:
                 place.leave()
 
         while True:
-            successor, again = Successor(store), False
+            again = False
             try:
-                conversation = await self._opened(token, deps, successor, resumed, leave)
-                again = await successor.too_early()
+                conversation = await self._opened(token, deps, store, resumed, leave)
+                again = resumed and await conversation.came_too_early()
                 if not again:
                     return conversation
                 conversation.stop()

@@ -97,6 +97,13 @@ def somebody_is_there(session: Session) -> None:
         driver.machine.user_is_there(driver.clock.now())
 
 
+async def withdraw(session: Session) -> bool:
+    """Whether this open session was resumed while another process had still to save a newer handle of it. If so that
+    one is in the store again: close this session, and resume with it. Raises what the store raises."""
+    keeper = session._assembly.keeper
+    return keeper is not None and await keeper.withdraw()
+
+
 def went_idle(session: Session) -> bool:
     """Whether this session has ended because nobody spoke."""
     return session._driver is not None and session._driver.machine.went_idle

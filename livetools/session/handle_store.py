@@ -5,6 +5,7 @@ A handle is valid for two hours, and anybody who has it can resume the conversat
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -150,16 +151,22 @@ async def load_handle(store: HandleStore) -> str | None:
 
 
 class Keeper:
-    """Saves what a session tells of its handle, the newest only, beside everything else."""
+    """Saves what a session tells of its handle, the newest only, beside everything else.
 
-    def __init__(self, store: HandleStore) -> None:
-        self._store = store
+    ``resumed``: the handle of the store with which the session was resumed; ``None``: with none of it.
+    """
+
+    def __init__(self, store: HandleStore, resumed: str | None) -> None:
+        self._store, self._resumed = store, resumed
+        self._overtaken: str | None = None  # the handle of another process, saved after that
+        self._withdrawn = False
+        self._looking = anyio.Lock()
         self._newest: str | None = None
         self._changed = make_wake()
 
     def tap(self, event: Event) -> None:
         """Take note."""
-        if type(event) is HandleUpdate:
+        if type(event) is HandleUpdate and not self._withdrawn:
             self._newest = event.handle
             self._changed.set()
 
@@ -176,6 +183,28 @@ class Keeper:
         if handle is None:
             return
         try:
+            await self._look()  # what is saved now would hide it
             await self._store.save(handle)
         except Exception as error:
             log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))
+
+    async def withdraw(self) -> bool:
+        """If another process has saved a handle after this session was resumed, put that one back, and save no more.
+
+        That process was still parking the conversation, and this session lacks what was said last. Returns whether it
+        is so. Raises what its ``save`` raises.
+        """
+        await self._look()
+        if self._overtaken is None:
+            return False
+        self._withdrawn, self._newest = True, None
+        await self._store.save(self._overtaken)
+        return True
+
+    async def _look(self) -> None:
+        """See, once, whether the store still has the handle that was resumed."""
+        async with self._looking:  # whoever asks meanwhile waits for the answer
+            resumed, self._resumed = self._resumed, None
+            with contextlib.suppress(Exception):  # a store that fails says so where a handle is saved
+                if resumed is not None and (newest := await load_handle(self._store)) != resumed:
+                    self._overtaken = newest

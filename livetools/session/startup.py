@@ -55,6 +55,7 @@ class Assembly:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
+    keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
     left: Sequence[Call] = ()  # by an earlier process of the conversation
     updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
@@ -72,8 +73,12 @@ class Assembly:
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         # A handle that was passed is the one to resume, whatever a store holds.
-        if self.store is not None and self.plan.handle is None:
-            self.plan = replace(self.plan, handle=await load_handle(self.store))
+        if self.store is not None:
+            resumed = None
+            if self.plan.handle is None:
+                resumed = await load_handle(self.store)
+                self.plan = replace(self.plan, handle=resumed)
+            self.keeper = Keeper(self.store, resumed)
         if isinstance(self.store, ConversationStore):
             self.left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
@@ -93,8 +98,8 @@ class Assembly:
         if check_words(self.hooks):
             self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
             beside = (self.guardrails,)
-        if self.store is not None:
-            beside = (*beside, Keeper(self.store))
+        if self.keeper is not None:
+            beside = (*beside, self.keeper)
         for each in beside:
             driver.tap(each.tap)
             group.start_soon(each.run)

@@ -50,6 +50,11 @@ class Line(trio.abc.Stream):
             if data := make():
                 await self._stream.send_all(data)
 
+    async def written(self) -> None:
+        """Until what was to be written by now is."""
+        async with self._lock:
+            pass
+
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """A control frame, from ``websockets``. A broken line is left for the reader to find out, after what
         came before.
@@ -197,6 +202,7 @@ class TrioAdapter(Adapter[TrioConnection]):
 
     async def _close(self) -> None:
         self._connection.leave()
+        await self._connection.line.written()  # a frame that came before the close goes before it
         await self._connection.aclose()
 
     async def _cut(self) -> None:

@@ -57,7 +57,7 @@ async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> No
             await super().save(handle)
 
     store = Failing()
-    keeper = Keeper(store)
+    keeper = Keeper(store, None)
     async with anyio.create_task_group() as group:
         group.start_soon(keeper.run)
         for handle in ("bad", "h1", "h2"):
@@ -106,3 +106,29 @@ async def test_whatever_a_store_has_only_a_line_of_text_is_a_handle():
         store.handle = content
         assert await load_handle(store) is None
     assert await load_handle(MemoryHandleStore()) is None
+
+
+async def test_a_session_that_was_resumed_before_another_process_saved_its_last_handle_puts_that_back() -> (
+    None
+):
+    store = MemoryHandleStore()
+    await store.save("first")
+    keeper = Keeper(store, "first")
+    await store.save("last")  # by the process that parks the conversation
+    keeper.tap(HandleUpdate("own"))
+    await keeper.finish()
+    assert await keeper.withdraw()
+    keeper.tap(HandleUpdate("another"))
+    await keeper.finish()
+    assert store.handle == "last"
+
+
+async def test_a_session_that_was_resumed_with_the_last_handle_keeps_saving_its_own() -> None:
+    store = MemoryHandleStore()
+    await store.save("last")
+    keeper = Keeper(store, "last")
+    for own in ("own", "another"):
+        assert not await keeper.withdraw()
+        keeper.tap(HandleUpdate(own))
+        await keeper.finish()
+        assert store.handle == own

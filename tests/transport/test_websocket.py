@@ -136,6 +136,21 @@ async def test_closing_from_another_task_ends_the_reader_and_says_by_us() -> Non
     assert (ends[0].code, ends[0].by_us) == (1000, True)
 
 
+async def test_a_frame_that_is_being_sent_goes_before_the_close() -> None:
+    heard: list[str | bytes] = []
+
+    def listen(connection: ServerConnection) -> None:
+        heard.extend(connection)
+
+    with server(listen) as url:
+        async with WebSocket().dial(url, {}) as transport, anyio.create_task_group() as group:
+            # Each runs until it waits, in either order of their tasks.
+            group.start_soon(transport.send, b"last words")
+            await anyio.lowlevel.checkpoint()
+            await transport.aclose()
+    assert heard == ["last words"]
+
+
 async def test_a_cancelled_receive_loses_nothing() -> None:
     release = threading.Event()
 

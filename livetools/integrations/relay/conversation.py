@@ -27,7 +27,7 @@ from livetools.events import (
 )
 from livetools.integrations.drain import Drain
 from livetools.log import get_logger
-from livetools.session.agents import adjust
+from livetools.session.agents import adjust, withdraw
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.task_host import Host
 from livetools.session.session import Session
@@ -139,6 +139,11 @@ class Conversation:
         except BaseException:
             self._on_over()
             raise
+
+    async def came_too_early(self) -> bool:
+        """Whether the process before was still to save its last handle when this session was resumed: then it is to be
+        opened again."""
+        return await withdraw(self._session)
 
     async def join(self) -> None:
         """Wait until the session and its tasks have ended. On trio: only in the task that opened it."""
