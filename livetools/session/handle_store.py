@@ -160,13 +160,13 @@ class Keeper:
         self._store, self._resumed = store, resumed
         self._overtaken: str | None = None  # the handle of another process, saved after that
         self._withdrawn = False
-        self._looking = anyio.Lock()
+        self._one = anyio.Lock()  # at a time uses the store
         self._newest: str | None = None
         self._changed = make_wake()
 
     def tap(self, event: Event) -> None:
         """Take note."""
-        if type(event) is HandleUpdate and not self._withdrawn:
+        if type(event) is HandleUpdate:
             self._newest = event.handle
             self._changed.set()
 
@@ -183,8 +183,10 @@ class Keeper:
         if handle is None:
             return
         try:
-            await self._look()  # what is saved now would hide it
-            await self._store.save(handle)
+            async with self._one:
+                await self._look()  # what is saved now would hide it
+                if not self._withdrawn:
+                    await self._store.save(handle)
         except Exception as error:
             log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))
 
@@ -194,17 +196,16 @@ class Keeper:
         That process was still parking the conversation, and this session lacks what was said last. Returns whether it
         is so. Raises what its ``save`` raises.
         """
-        await self._look()
-        if self._overtaken is None:
-            return False
-        self._withdrawn, self._newest = True, None
-        await self._store.save(self._overtaken)
-        return True
+        async with self._one:
+            await self._look()
+            if self._overtaken is not None:
+                self._withdrawn = True
+                await self._store.save(self._overtaken)
+        return self._withdrawn
 
     async def _look(self) -> None:
         """See, once, whether the store still has the handle that was resumed."""
-        async with self._looking:  # whoever asks meanwhile waits for the answer
-            resumed, self._resumed = self._resumed, None
-            with contextlib.suppress(Exception):  # a store that fails says so where a handle is saved
-                if resumed is not None and (newest := await load_handle(self._store)) != resumed:
-                    self._overtaken = newest
+        resumed, self._resumed = self._resumed, None
+        with contextlib.suppress(Exception):  # a store that fails says so where a handle is saved
+            if resumed is not None and (newest := await load_handle(self._store)) != resumed:
+                self._overtaken = newest
