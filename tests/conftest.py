@@ -47,13 +47,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     pyfuncitem.obj = within
 
 
-@pytest.hookimpl(wrapper=True, optionalhook=True)  # an environment may have no xdist
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """One more process than there are cores: many tests wait, for a browser, another process or the clock."""
-    cores = yield
-    return cores if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + 1
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, T, T]:
     """The collector does not look at what is imported and collected, neither meanwhile nor later: it is all kept.
