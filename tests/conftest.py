@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
-import os
 from collections.abc import Generator
 from typing import TypeVar
 
