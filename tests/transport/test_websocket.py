@@ -144,9 +144,14 @@ async def test_a_frame_that_is_being_sent_goes_before_the_close() -> None:
 
     with server(listen) as url:
         async with WebSocket().dial(url, {}) as transport, anyio.create_task_group() as group:
-            # Each runs until it waits, in either order of their tasks.
-            group.start_soon(transport.send, b"last words")
-            await anyio.lowlevel.checkpoint()
+            begun = anyio.Event()
+
+            async def say() -> None:
+                begun.set()
+                await transport.send(b"last words")
+
+            group.start_soon(say)
+            await begun.wait()
             await transport.aclose()
     assert heard == ["last words"]
 
