@@ -350,7 +350,12 @@ class Relay:
             again = False
             try:
                 conversation = await self._opened(token, deps, store, resumed, leave)
-                again = resumed and await conversation.came_too_early()
+                try:
+                    again = resumed and clock.now() < until and await conversation.overtaken()
+                except BaseException:
+                    conversation.stop()
+                    await conversation.join()
+                    raise
                 if not again:
                     return conversation
                 conversation.stop()

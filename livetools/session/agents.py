@@ -98,8 +98,8 @@ def somebody_is_there(session: Session) -> None:
 
 
 async def withdraw(session: Session) -> bool:
-    """Whether this open session was resumed while another process had still to save a newer handle of it. If so that
-    one is in the store again: close this session, and resume with it. Raises what the store raises."""
+    """Whether another process has saved a newer handle since this open session was resumed. If so, that handle is put
+    back into the store and this session saves no more: close it, and resume again. Raises what the store raises."""
     keeper = session._assembly.keeper
     return keeper is not None and await keeper.withdraw()
 

@@ -160,7 +160,7 @@ class Keeper:
         self._store, self._resumed = store, resumed
         self._overtaken: str | None = None  # the handle of another process, saved after that
         self._withdrawn = False
-        self._one = anyio.Lock()  # at a time uses the store
+        self._lock = anyio.Lock()  # the store is used by one task at a time
         self._newest: str | None = None
         self._changed = make_wake()
 
@@ -183,7 +183,7 @@ class Keeper:
         if handle is None:
             return
         try:
-            async with self._one:
+            async with self._lock:
                 await self._look()  # what is saved now would hide it
                 if not self._withdrawn:
                     await self._store.save(handle)
@@ -191,12 +191,12 @@ class Keeper:
             log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))
 
     async def withdraw(self) -> bool:
-        """If another process has saved a handle after this session was resumed, put that one back, and save no more.
+        """If another process has saved a handle since this session was resumed, put it back, and save no more.
 
-        That process was still parking the conversation, and this session lacks what was said last. Returns whether it
-        is so. Raises what its ``save`` raises.
+        The other process was still parking the conversation, so this session lacks what was said last. Returns whether
+        that happened. Raises what ``save`` of the store raises.
         """
-        async with self._one:
+        async with self._lock:
             await self._look()
             if self._overtaken is not None:
                 self._withdrawn = True

@@ -72,10 +72,9 @@ class Assembly:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
-        # A handle that was passed is the one to resume, whatever a store holds.
         if self.store is not None:
             resumed = None
-            if self.plan.handle is None:
+            if self.plan.handle is None:  # else that one is resumed, and not the one in the store
                 resumed = await load_handle(self.store)
                 self.plan = replace(self.plan, handle=resumed)
             self.keeper = Keeper(self.store, resumed)

@@ -213,6 +213,39 @@ async def test_a_session_that_was_resumed_before_the_last_handle_was_saved_is_re
         page.send({"type": "end"})
 
 
+async def test_a_store_that_does_not_take_the_last_handle_back_leaves_no_session_open(
+    process: Callable[..., Any], tool: Tool, server: FakeLiveServer
+) -> None:
+    class Failing(SlowStore):
+        full = False
+
+        async def save(self, handle: str) -> None:
+            if self.full:
+                raise OSError("disk full")
+            await super().save(handle)
+
+    store = Failing()
+    old, new = (process(stores=lambda token: store, max_sessions=1) for _ in range(2))
+    async with browser(old) as page:
+        token = (await page.until("ready"))["token"]
+        while store.handle is None:
+            await anyio.lowlevel.checkpoint()
+        before = store.handle
+        tool.go_on.set()
+        page.send({"type": "text", "text": "book t4"})
+        await page.until("TurnComplete")
+        await old.drain.drain()
+    store.early, store.full = [before, before], True
+    async with browser(new, subprotocols=RESUME) as page:
+        page.send({"type": "resume", "token": token, "after": 0})
+        assert (await page.closed()).code == 1011
+    assert [session for session in server.sessions if session.connection is not None] == []
+    assert not new._open
+    async with browser(new) as page:  # its place is free
+        await page.until("ready")
+        page.send({"type": "end"})
+
+
 async def test_what_a_page_has_missed_is_let_go_when_it_is_too_late(
     process: Callable[..., Any], tool: Tool
 ) -> None:

@@ -140,15 +140,18 @@ class Conversation:
             self._on_over()
             raise
 
-    async def came_too_early(self) -> bool:
-        """Whether the process before was still to save its last handle when this session was resumed: then it is to be
-        opened again."""
+    async def overtaken(self) -> bool:
+        """Whether another process has saved a newer handle since this session was resumed. Then it saves no more, and
+        must be opened again. Raises what the store raises."""
         return await withdraw(self._session)
 
     async def join(self) -> None:
-        """Wait until the session and its tasks have ended. On trio: only in the task that opened it."""
-        await self.over.wait()
-        await self._host.stop(GRACE)
+        """Wait until the session and its tasks have ended, also if cancelled. On trio: only in the task that opened
+        it."""
+        try:
+            await self.over.wait()
+        finally:
+            await self._host.stop(GRACE)
 
     def stop(self) -> None:
         """End the session now."""
