@@ -75,7 +75,7 @@ async def test_the_objects_of_a_session_hold_each_other_in_no_circle_that_is_not
         await look_at_a_session(look)
     kinds = {one for edge in seen for one in edge}
     assert [edge for edge in REPORTS if kinds.issuperset(edge) and edge not in seen] == []
-    assert {"Machine", "Calls", "Dispatch", "Handlers", "TaskTimer" if on_trio() else "Timer"} <= kinds
+    assert {"Machine", "Calls", "Dispatch", "ToolRunner", "TaskTimer" if on_trio() else "Timer"} <= kinds
 
 
 class _Held:

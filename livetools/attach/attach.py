@@ -22,7 +22,7 @@ from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.handlers.run_tool import Handlers
+from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
@@ -166,7 +166,7 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            handlers = Handlers(self._plan.response_key, self._hooks)
+            handlers = ToolRunner(self._plan.response_key, self._hooks)
             async with Starter(group) as starter:
                 transport.open(starter)
                 await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)

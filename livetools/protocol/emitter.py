@@ -8,7 +8,7 @@ from .turns.exchange import Said
 from .turns.expected_turns import Turns
 
 
-class EventQueue:
+class Emitter:
     """Every room that has an event puts it here, with :meth:`tell`."""
 
     def __init__(self, turns: Turns, said: Said) -> None:

@@ -36,7 +36,7 @@ from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.protocol.turns.quiet_moment import QuietMoment
 
 from .messages import to_events
 
@@ -60,7 +60,7 @@ class Reception:
         input: InputQueue,
         outbox: Outbox,
         connection: Connection,
-        quiet: Quiet,
+        quiet: QuietMoment,
         latency: Latency,
         tell: Callable[[Event], None],
         model: str,

@@ -18,7 +18,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.protocol.turns.quiet_moment import QuietMoment
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 from .unprompted import Unprompted
@@ -38,7 +38,7 @@ class Dispatch(Unprompted):
         input: InputQueue,
         outbox: Outbox,
         connection: Connection,
-        quiet: Quiet,
+        quiet: QuietMoment,
         answered: Histogram,
     ) -> None:
         super().__init__(plan, calls, turns, input, quiet)

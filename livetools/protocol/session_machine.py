@@ -44,11 +44,11 @@ from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.protocol.turns.quiet_moment import QuietMoment
 from livetools.setup.plan_fields import Plan
 
 from .connection import close_codes
-from .emitter import EventQueue
+from .emitter import Emitter
 from .messages import outgoing
 from .pending import Pending, TurnEnds
 from .plan_changes import PlanChanges
@@ -85,7 +85,7 @@ class Machine(View):
         self.plan = plan
         self.actions: deque[Action] = deque()
         self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
-        self._told = EventQueue(self.turns, self.said)
+        self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
         realtime = plan.text_channel == "realtime"
@@ -94,7 +94,7 @@ class Machine(View):
             plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
         )
         self.connection = Connection(plan, reconnect, random)
-        self.quiet, self.latency = Quiet(), Latency()
+        self.quiet, self.latency = QuietMoment(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
         self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)

@@ -13,7 +13,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_moment import Quiet
+from livetools.protocol.turns.quiet_moment import QuietMoment
 from livetools.setup.plan_fields import Plan
 
 from .messages import outgoing
@@ -22,7 +22,7 @@ from .messages import outgoing
 class Unprompted:
     """The texts that wait for a quiet moment, and what makes texts of them."""
 
-    def __init__(self, plan: Plan, calls: Calls, turns: Turns, input: InputQueue, quiet: Quiet) -> None:
+    def __init__(self, plan: Plan, calls: Calls, turns: Turns, input: InputQueue, quiet: QuietMoment) -> None:
         self.plan, self.calls, self.turns, self.input, self.quiet = plan, calls, turns, input, quiet
         self.unasked: tuple[Item, ...] = ()  # what the model is to say unasked, in its order
         self.since = inf  # something waits for a quiet moment since then; inf: nothing

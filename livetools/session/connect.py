@@ -44,7 +44,7 @@ from livetools.transport.websocket import WebSocket
 
 from .handle_store import HandleStore
 from .session import Session
-from .startup import Assembly, specs_of
+from .startup import Startup, specs_of
 from .unknown_options import unexpected
 
 
@@ -183,7 +183,7 @@ def connect(
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
         given = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
-        return Session(Assembly(plan, endpoint, dialer, policy, *given))
+        return Session(Startup(plan, endpoint, dialer, policy, *given))
 
 
 def _names(value: object) -> bool:

@@ -19,13 +19,13 @@ from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
 from .ask_and_reply import Reply, settled
-from .startup import Assembly
+from .startup import Startup
 
 
-class SessionFacts:
+class SessionProperties:
     """The facts of a session; its verbs are in :class:`~livetools.Session`."""
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Startup) -> None:
         self._assembly = assembly
         self._host = Host("livetools session")
         self._driver: SessionDriver | None = None

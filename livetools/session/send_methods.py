@@ -15,13 +15,13 @@ from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
 from livetools.setup.config_fields import history
 
-from .properties import SessionFacts, checked_text
+from .properties import SessionProperties, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
 
 
-class SessionInput(SessionFacts):
+class SendMethods(SessionProperties):
     """The verbs that send something. They are apart from the others, so that ``help(Session)`` fits on a page."""
 
     async def send_text(self, text: str) -> None:

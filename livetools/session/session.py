@@ -14,10 +14,10 @@ from livetools.transport.loop.timer import in_time
 from .ask_and_reply import Asking, Reply, Stream
 from .properties import checked_text, checked_timeout
 from .running import leaving
-from .send_methods import SessionInput
+from .send_methods import SendMethods
 
 
-class Session(SessionInput):
+class Session(SendMethods):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
 
     ``async for event in session`` yields every event of the session, also while an ``ask`` runs. Only one loop may do

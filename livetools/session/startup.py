@@ -16,7 +16,7 @@ from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import NO_DIAL, Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
-from livetools.session.handlers.run_tool import Handlers
+from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails, check_words
 from livetools.session.listening.listeners import Listeners
@@ -41,7 +41,7 @@ def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
 
 
 @dataclass(slots=True)
-class Assembly:
+class Startup:
     """What ``connect`` has made of its arguments."""
 
     plan: Plan
@@ -104,7 +104,7 @@ class Assembly:
             group.start_soon(each.run)
         async with Starter(group) as starter:
             try:
-                handlers = Handlers(self.plan.response_key, self.hooks)
+                handlers = ToolRunner(self.plan.response_key, self.hooks)
                 tasks = Tasks(starter, handlers, driver, self.deps, session)
                 sockets = Sockets(group, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)

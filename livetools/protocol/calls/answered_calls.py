@@ -21,7 +21,7 @@ REMEMBERED = 512
 _PAID = CallState.PAID  # every call passes it: asked of its class, a member costs ten times as much
 
 
-class PaidCall(Struct, frozen=True, gc=False):
+class AnsweredCall(Struct, frozen=True, gc=False):
     """A call whose answer was read. ``response`` is JSON."""
 
     run: int
@@ -30,7 +30,7 @@ class PaidCall(Struct, frozen=True, gc=False):
     scheduling: str | None
 
 
-def packed(record: Record) -> PaidCall | None:
+def packed(record: Record) -> AnsweredCall | None:
     """What needs to be remembered of a call; ``None`` where its record itself must be kept.
 
     That is so while its handler runs, where the result may have to be undone, and where the answer had parts.
@@ -41,10 +41,10 @@ def packed(record: Record) -> PaidCall | None:
     if record.state is not _PAID or outcome is None or outcome.parts or keeps:
         return None
     response = outcome.encoded or encode(outcome.response)
-    return PaidCall(record.run, record.link, response, outcome.scheduling)
+    return AnsweredCall(record.run, record.link, response, outcome.scheduling)
 
 
-def unpacked(call: Call, paid: PaidCall, plan: Plan) -> Record:
+def unpacked(call: Call, paid: AnsweredCall, plan: Plan) -> Record:
     """The record of this call, which is asked again, as it was."""
     policy = plan.policies.get(call.name)
     # Its time does not matter any more: nothing is measured for an answer from memory.

@@ -27,11 +27,11 @@ from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import REMEMBERED, PaidCall, manner, packed, unpacked
+from .answered_calls import REMEMBERED, AnsweredCall, manner, packed, unpacked
 from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
-from .concurrency import Slots
+from .concurrency import Concurrency
 from .deadlines import Deadlines
-from .duplicates import SharedRuns
+from .duplicates import Duplicates
 from .reply_batching import Answer, Replies, silent
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
@@ -52,7 +52,9 @@ class Calls:
         if self._is_told:
             self.ledger.left = set()
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
-        self.by_id: dict[str, Record | PaidCall] = {}  # those of this session to which the server gave an id
+        self.by_id: dict[
+            str, Record | AnsweredCall
+        ] = {}  # those of this session to which the server gave an id
         self.replies = Replies(plan, self.ledger)
         self.texts: tuple[Record, ...] = ()  # whose results can no longer go out as answers
         self.lost: tuple[Record, ...] = ()  # the calls that the last link took with it
@@ -61,8 +63,8 @@ class Calls:
         self.counted = 0
         self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
         self.closed = False
-        self._slots = Slots()
-        self._shared = SharedRuns()
+        self._slots = Concurrency()
+        self._shared = Duplicates()
         self.deadlines = Deadlines(self.records)
 
     # Inputs
@@ -354,9 +356,9 @@ class Calls:
                 del self.by_id[old]
         return record
 
-    def _remembered(self, one: Asked, known: Record | PaidCall) -> Record:
+    def _remembered(self, one: Asked, known: Record | AnsweredCall) -> Record:
         """The record of a call that is asked again."""
-        if isinstance(known, PaidCall):
+        if isinstance(known, AnsweredCall):
             known = unpacked(Call(str(one.id), one.name, one.args), known, self.plan)
             self.by_id[known.call.id] = known
         return known

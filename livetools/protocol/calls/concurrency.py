@@ -8,7 +8,7 @@ from itertools import count
 from .call_states import SERVED, Phase, Record
 
 
-class Slots:
+class Concurrency:
     """The handlers that run, counted, and the calls that wait for a slot, a queue a tool.
 
     A handler holds the ``concurrency`` of its tool until it has ended: a thread that runs on after its time was up

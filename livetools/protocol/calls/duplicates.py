@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from .call_states import SERVED, Phase, Record
 
 
-class SharedRuns:
+class Duplicates:
     """The run that an equal call can share, found by the name and the arguments."""
 
     def __init__(self) -> None:

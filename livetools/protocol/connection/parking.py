@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
     from livetools.protocol.turns.expected_turns import Turns
-    from livetools.protocol.turns.quiet_moment import Quiet
+    from livetools.protocol.turns.quiet_moment import QuietMoment
 
     from .connection import Connection
 
@@ -39,7 +39,7 @@ class Parking:
         input: InputQueue,
         outbox: Outbox,
         connection: Connection,
-        quiet: Quiet,
+        quiet: QuietMoment,
         dispatch: Dispatch,
     ) -> None:
         self._pending, self._calls, self._input, self._outbox = pending, calls, input, outbox

@@ -11,7 +11,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Stale(Struct, eq=False, gc=False):
+class AfterResumption(Struct, eq=False, gc=False):
     """What the open session may still wait for.
 
     ``untried``: it was resumed, and the model has done nothing yet. ``unseen``: the newest handle may restore a

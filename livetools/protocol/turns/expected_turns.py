@@ -21,7 +21,7 @@ from math import inf
 from livetools.errors import ConcurrencyError
 from livetools.events import Call, Stalled
 
-from .after_resumption import Stale
+from .after_resumption import AfterResumption
 from .exchange import Exchange, Expected, no_answer
 from .turn_states import TABLE as MOVES
 from .turn_states import UNDER_WAY, Model, TurnEffect, TurnEvent
@@ -47,7 +47,7 @@ class Turns:
         self.spoken_to = False  # the user was heard to speak since the last turn ended
         self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.ended_at = -inf
-        self.stale = Stale()  # what a resumed session may spend a turn on
+        self.stale = AfterResumption()  # what a resumed session may spend a turn on
         self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
         self._known = 0  # of the queue, the turns that were expected when the turn under way began

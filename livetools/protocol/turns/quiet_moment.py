@@ -17,7 +17,7 @@ QUIET_PAUSE = 2.0
 PATIENCE = 20.0
 
 
-class Quiet(Struct, eq=False, gc=False):
+class QuietMoment(Struct, eq=False, gc=False):
     """Who spoke last, and until when. Before anything was said it is quiet at once."""
 
     _until: float = -inf  # the end of the last word of either side, and of the sound that still plays

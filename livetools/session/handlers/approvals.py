@@ -14,7 +14,7 @@ from livetools.log import get_logger
 from livetools.tools import Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 
-from .run_tool import Desk, Handlers
+from .run_tool import Desk, ToolRunner
 from .user_errors import excuse, is_of_the_user
 
 log = get_logger("livetools.calls")
@@ -44,7 +44,7 @@ def warn_unread(name: str, seconds: float) -> None:
 
 async def ask(
     asked: ApprovalCheck,
-    handlers: Handlers,
+    handlers: ToolRunner,
     desk: Desk,
     context_of: Callable[[int, Call, Tool], ToolContext[Any]],
 ) -> bool | str:
@@ -58,7 +58,7 @@ async def ask(
     return await _verdict(asked, handlers, context_of(asked.run, asked.call, asked.tool), args)
 
 
-async def _decided(asked: ApprovalCheck, handlers: Handlers, desk: Desk) -> Mapping[str, Any]:
+async def _decided(asked: ApprovalCheck, handlers: ToolRunner, desk: Desk) -> Mapping[str, Any]:
     """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
     decided = await handlers.decide(asked.call, asked.tool)
     if decided is not asked.call:
@@ -69,7 +69,7 @@ async def _decided(asked: ApprovalCheck, handlers: Handlers, desk: Desk) -> Mapp
 
 
 async def _verdict(
-    asked: ApprovalCheck, handlers: Handlers, context: ToolContext[Any], args: Mapping[str, Any]
+    asked: ApprovalCheck, handlers: ToolRunner, context: ToolContext[Any], args: Mapping[str, Any]
 ) -> bool | str:
     """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
     name = asked.call.name

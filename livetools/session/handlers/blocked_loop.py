@@ -24,7 +24,7 @@ from livetools.protocol.calls.actions import Close
 from livetools.tools.results import outcome
 from livetools.transport.loop.wake import this_loop
 
-from .run_tool import Handlers, Job
+from .run_tool import Job, ToolRunner
 
 log, of_calls = get_logger("livetools.session"), get_logger("livetools.calls")
 
@@ -35,7 +35,7 @@ BLOCKED = 0.25  # seconds without awaiting that are reported of a tool
 REPORTED = 2.0  # seconds for which the loop was blocked, or the process stopped, that are always reported
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
-_HANDLE, _RESULT = Handlers._handle.__code__, outcome.__code__
+_HANDLE, _RESULT = ToolRunner._handle.__code__, outcome.__code__
 
 
 class Stops:
@@ -63,7 +63,7 @@ class _Seen:
 
     since: float  # seconds for which the process had run by then
     job: Job | None  # ``None``: no handler of a tool
-    handlers: Handlers | None
+    handlers: ToolRunner | None
     place: str
 
 
@@ -173,7 +173,7 @@ class BlockedLoop:
             )
 
 
-def _handler(frame: FrameType | None) -> tuple[Job | None, Handlers | None]:
+def _handler(frame: FrameType | None) -> tuple[Job | None, ToolRunner | None]:
     """The handler that this stack is in, if it has begun, runs here and not in a thread, and has not returned yet."""
     while frame is not None and frame.f_code is not _HANDLE:
         if frame.f_code is _RESULT:  # our own work on what it has returned

@@ -28,7 +28,7 @@ NEEDED = ("claim_worker_thread", "get_async_backend", "threadlocals")
 KNOWN = all(hasattr(anyios, name) for name in NEEDED)
 
 
-class WayBack:
+class FromThread:
     """From a thread to the loop in which this is made. ``cancel``: ``check_cancelled`` raises from then on."""
 
     def __init__(self) -> None:

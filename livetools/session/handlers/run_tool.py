@@ -28,7 +28,7 @@ from livetools.transport.loop.wake import this_task, was_cancelled
 
 from . import call_hooks
 from .abandon import Leavable
-from .from_thread import WayBack
+from .from_thread import FromThread
 from .threads import DaemonThreads, result_of
 from .user_errors import is_of_the_user, turn_of_the_loop
 
@@ -80,7 +80,7 @@ class Job:
         self.stopped = False
         self.variables: Context | None = None
         self.runs: Leavable | None = None  # while it runs
-        self.way_back: WayBack | None = None  # of the thread that has it
+        self.way_back: FromThread | None = None  # of the thread that has it
         self.began = False  # the handler ran, if only for a moment
 
     def stop(self) -> bool:
@@ -97,7 +97,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Handlers:
+class ToolRunner:
     """How calls are run: the response key, the hooks of the session, and where sync functions go."""
 
     key: str = "output"
@@ -222,13 +222,13 @@ class Handlers:
 
     async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
         """Run a part of a handler in a thread of the session's."""
-        job.way_back = job.way_back or WayBack()
+        job.way_back = job.way_back or FromThread()
         return await self._submitted(job, self.threads.submit(job.way_back.run, function))
 
     async def unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
-        return await result_of(self.aside.submit(WayBack().run, function))
+        return await result_of(self.aside.submit(FromThread().run, function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future
@@ -289,7 +289,7 @@ class Handlers:
 class _Steps:
     """A sync generator as an async one: each step is taken in a thread, all in one context."""
 
-    def __init__(self, handlers: Handlers, job: Job, generator: Any) -> None:
+    def __init__(self, handlers: ToolRunner, job: Job, generator: Any) -> None:
         self._handlers, self._job, self._generator = handlers, job, generator
         self._context = copy_context()
 

@@ -26,7 +26,7 @@ from livetools.transport.loop.wake import Wake, make_wake
 
 from .abandon import Leavable
 from .approvals import ApprovalCheck, ask
-from .run_tool import Desk, Handlers, Job, cancelled, note
+from .run_tool import Desk, Job, ToolRunner, cancelled, note
 from .user_errors import excuse
 
 log = get_logger("livetools.calls")
@@ -46,7 +46,7 @@ class Tasks:
     def __init__(
         self,
         starter: Starter,
-        handlers: Handlers,
+        handlers: ToolRunner,
         desk: Desk,
         deps: object = None,
         session: SessionLike | None = None,

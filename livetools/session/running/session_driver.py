@@ -29,7 +29,7 @@ from .clock import Clock
 from .connection_log import LOGGED, ConnectionLog
 from .driver import Driver
 from .sockets import Sockets
-from .unread_events import Inbox
+from .unread_events import UnreadEvents
 
 log = get_logger("livetools.session")
 
@@ -53,7 +53,7 @@ class SessionDriver(Driver[Machine]):
     ) -> None:
         super().__init__(machine, clock)
         self.taps, self.change = taps, change
-        self.inbox = Inbox()
+        self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
         self.over = Latch()
         self.error: Exception | None = None

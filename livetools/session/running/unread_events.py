@@ -142,7 +142,7 @@ class _Backlog:
             self.size -= queue.pop()[2]
 
 
-class Inbox:
+class UnreadEvents:
     """The events that wait for ``async for``. Made in the loop that it serves.
 
     ``dropped`` counts the events that went, past the bound.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
-from livetools.protocol.calls.concurrency import Slots
+from livetools.protocol.calls.concurrency import Concurrency
 from livetools.setup.plan_fields import CallPolicy
 
 
@@ -13,7 +13,7 @@ class Room:
 
     def __init__(self) -> None:
         self.runs = 0
-        self.slots = Slots()
+        self.slots = Concurrency()
 
     def call(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         self.runs += 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
-from livetools.protocol.calls.duplicates import SharedRuns, dissolve, leave
+from livetools.protocol.calls.duplicates import Duplicates, dissolve, leave
 from livetools.setup.plan_fields import CallPolicy
 
 
@@ -20,7 +20,7 @@ def record(run: int, args: dict[str, Any], name: str = "tool") -> Record:
 
 
 def test_a_call_follows_an_equal_one_that_is_served() -> None:
-    shared = SharedRuns()
+    shared = Duplicates()
     first, same = (
         record(1, {"a": [1, {"b": None}], "c": True}),
         record(2, {"c": True, "a": [1.0, {"b": None}]}),
@@ -33,7 +33,7 @@ def test_a_call_follows_an_equal_one_that_is_served() -> None:
 
 
 def test_nobody_joins_what_is_over() -> None:
-    shared = SharedRuns()
+    shared = Duplicates()
     first, second = record(1, {}), record(2, {})
     shared.join(first)
     first.state = CallState.VOID
@@ -45,7 +45,7 @@ def test_nobody_joins_what_is_over() -> None:
 
 
 def test_the_last_who_leaves_a_run_that_its_leader_has_left_is_told_of_it() -> None:
-    shared = SharedRuns()
+    shared = Duplicates()
     first, second, third = record(1, {}), record(2, {}), record(3, {})
     for one in (first, second, third):
         shared.join(one)
@@ -56,7 +56,7 @@ def test_the_last_who_leaves_a_run_that_its_leader_has_left_is_told_of_it() -> N
 
 
 def test_who_is_on_his_own_has_nobody_to_leave() -> None:
-    shared = SharedRuns()
+    shared = Duplicates()
     first, second = record(1, {}), record(2, {})
     shared.join(first)
     shared.join(second)
@@ -74,7 +74,7 @@ JSON = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
 def test_equal_arguments_are_found_whatever_they_hold(args: dict[str, Any]) -> None:
-    shared = SharedRuns()
+    shared = Duplicates()
     first = record(1, args)
     shared.join(first)
     assert shared.join(record(2, dict(reversed(args.items())))) is first

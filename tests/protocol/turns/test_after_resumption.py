@@ -11,7 +11,7 @@ from support.resuming import PATIENT, World
 from support.search import search
 
 from livetools.events import OutputTranscript
-from livetools.protocol.turns.after_resumption import Stale
+from livetools.protocol.turns.after_resumption import AfterResumption
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import CONFIRMED, PAUSE
 from livetools.setup.plan_fields import CallPolicy
@@ -261,7 +261,7 @@ def test_in_every_longer_order_too(closes: bool, expected: bool) -> None:
 
 
 def test_what_a_session_may_wait_for() -> None:
-    stale = Stale()
+    stale = AfterResumption()
     stale.began(restored=False, errors=False)
     assert not stale.swallows
     stale.lost(busy=False)

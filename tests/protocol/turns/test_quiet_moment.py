@@ -10,7 +10,7 @@ from livetools.errors import SessionClosed
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
-from livetools.protocol.turns.quiet_moment import PATIENCE, QUIET_PAUSE, Quiet
+from livetools.protocol.turns.quiet_moment import PATIENCE, QUIET_PAUSE, QuietMoment
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)
@@ -36,11 +36,11 @@ def spoken(d: Driver) -> Driver:
 
 
 def test_before_anything_was_said_it_is_quiet_at_once() -> None:
-    assert Quiet().at(7.0) < 7.0
+    assert QuietMoment().at(7.0) < 7.0
 
 
 def test_it_is_quiet_a_pause_after_the_last_word_and_its_sound() -> None:
-    quiet = Quiet()
+    quiet = QuietMoment()
     quiet.said(10.0)
     assert quiet.at(10.0) == 10.0 + QUIET_PAUSE
     quiet.said(10.0, 3.0)
@@ -51,7 +51,7 @@ def test_it_is_quiet_a_pause_after_the_last_word_and_its_sound() -> None:
 
 
 def test_a_user_who_speaks_on_is_waited_for_and_not_for_ever() -> None:
-    quiet = Quiet()
+    quiet = QuietMoment()
     quiet.user(True, 10.0)
     assert quiet.at(12.0) == 12.0 + PATIENCE
     quiet.user(False, 14.0)
@@ -59,7 +59,7 @@ def test_a_user_who_speaks_on_is_waited_for_and_not_for_ever() -> None:
 
 
 def test_on_another_connection_nobody_will_tell_when_the_user_stops() -> None:
-    quiet = Quiet()
+    quiet = QuietMoment()
     quiet.user(True, 10.0)
     quiet.lost()
     assert quiet.at(12.0) == 10.0 + QUIET_PAUSE

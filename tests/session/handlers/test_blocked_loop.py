@@ -211,7 +211,7 @@ class Bench:
 
 
 def handle(self: object, job: object, look: Callable[[], None]) -> None:
-    """As ``Handlers._handle``: what lies on the stack while a tool runs."""
+    """As ``ToolRunner._handle``: what lies on the stack while a tool runs."""
     look()
 
 

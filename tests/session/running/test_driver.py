@@ -16,7 +16,7 @@ import pytest
 from livetools.attach.attached_machine import AttachedMachine
 from livetools.events import Event
 from livetools.protocol.calls.actions import Outcome
-from livetools.session.handlers.run_tool import Handlers
+from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
@@ -88,7 +88,7 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
 
     async def main(group: Any, ready: Any) -> None:
         async with Starter(group) as starter:
-            line.begin(group, Tasks(starter, Handlers(), line))
+            line.begin(group, Tasks(starter, ToolRunner(), line))
             ready()
             await over.wait()
             line.end()

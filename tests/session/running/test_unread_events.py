@@ -20,12 +20,12 @@ from livetools.events import (
     UnknownMessage,
     VideoChunk,
 )
-from livetools.session.running.unread_events import Inbox
+from livetools.session.running.unread_events import UnreadEvents
 
 pytestmark = pytest.mark.anyio
 
 
-async def drained(inbox: Inbox) -> list[Event]:
+async def drained(inbox: UnreadEvents) -> list[Event]:
     inbox.close()
     events: list[Event] = []
     while (event := await inbox.get()) is not None:
@@ -34,7 +34,7 @@ async def drained(inbox: Inbox) -> list[Event]:
 
 
 async def test_events_come_out_in_their_order_and_then_the_end() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     sent: list[Event] = [TextChunk("a"), AudioChunk(b"1"), TurnComplete(), TextChunk("b")]
     for event in sent:
         inbox.put(event)
@@ -42,7 +42,7 @@ async def test_events_come_out_in_their_order_and_then_the_end() -> None:
 
 
 async def test_an_interruption_takes_back_its_turns_media_and_overtakes_the_rest() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     call = Call("1", "f")
     for event in (
         AudioChunk(b"old"),
@@ -60,7 +60,7 @@ async def test_an_interruption_takes_back_its_turns_media_and_overtakes_the_rest
 
 
 async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word() -> None:
-    inbox = Inbox(bound=1_000_000)
+    inbox = UnreadEvents(bound=1_000_000)
     for minute in range(60):
         for _ in range(60):
             inbox.put(AudioChunk(b"x" * 24_000))
@@ -73,7 +73,7 @@ async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word(
 
 
 async def test_without_audio_the_newest_are_kept() -> None:
-    inbox = Inbox(bound=10_000)
+    inbox = UnreadEvents(bound=10_000)
     for n in range(1000):
         inbox.put(UnknownMessage({"n": n, "pad": "x" * 1000}))
     kept = [e.raw["n"] for e in await drained(inbox) if isinstance(e, UnknownMessage)]  # type: ignore[index]
@@ -82,13 +82,13 @@ async def test_without_audio_the_newest_are_kept() -> None:
 
 
 async def test_one_event_above_the_bound_is_still_handed_out() -> None:
-    inbox = Inbox(bound=10)
+    inbox = UnreadEvents(bound=10)
     inbox.put(AudioChunk(b"x" * 100))
     assert len(await drained(inbox)) == 1
 
 
 async def test_a_cancelled_wait_loses_nothing() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     with anyio.move_on_after(0.001):
         await inbox.get()
     inbox.put(TextChunk("a"))
@@ -96,7 +96,7 @@ async def test_a_cancelled_wait_loses_nothing() -> None:
 
 
 async def test_a_waiting_reader_is_woken() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     seen: list[Event | None] = []
 
     async def read() -> None:
@@ -113,7 +113,7 @@ async def test_a_waiting_reader_is_woken() -> None:
 
 
 async def test_events_that_come_together_wake_a_reader_and_keep_their_order() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     seen: list[Event | None] = []
 
     async def read() -> None:
@@ -130,7 +130,7 @@ async def test_events_that_come_together_wake_a_reader_and_keep_their_order() ->
 
 
 async def test_the_bound_holds_for_events_that_come_together() -> None:
-    inbox = Inbox(bound=10_000)
+    inbox = UnreadEvents(bound=10_000)
     inbox.put(*(AudioChunk(bytes([n]) * 1000) for n in range(100)), TextChunk("a"))
     events = await drained(inbox)
     assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 10_000
@@ -139,7 +139,7 @@ async def test_the_bound_holds_for_events_that_come_together() -> None:
 
 
 async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     async with anyio.create_task_group() as group:
         group.start_soon(inbox.get)
         await anyio.wait_all_tasks_blocked()
@@ -150,7 +150,7 @@ async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
 
 def cost_of(count: int) -> float:
     """Seconds for so many interruptions in one turn, with words and audio between them."""
-    inbox = Inbox()
+    inbox = UnreadEvents()
     began = time.process_time()
     for _ in range(count):
         inbox.put(TextChunk("a"))
@@ -165,7 +165,7 @@ async def test_an_interruption_costs_what_it_takes_back_and_not_what_waits() -> 
 
 
 async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_last_turn() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     for event in (
         AudioChunk(b"1"),
         Interrupted(),
@@ -179,7 +179,7 @@ async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_la
 
 
 async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     inbox.put(TextChunk("before"))
     mark = inbox.mark()
     for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
@@ -195,7 +195,7 @@ async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated()
 
 
 async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     for _ in range(50_000):
         inbox.put(TextChunk("a"))
     inbox.close()
@@ -216,7 +216,7 @@ async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
 
 
 async def test_what_waits_is_taken_at_once_unless_it_is_time_for_others() -> None:
-    inbox = Inbox()
+    inbox = UnreadEvents()
     assert inbox.take() is None
     for name in "abc":
         inbox.put(TextChunk(name))
