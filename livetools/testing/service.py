@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+import anyio
 
 from livetools.session.running.clock import Clock
 from livetools.setup.model_profiles import ModelProfile, find
@@ -52,7 +53,7 @@ class Service:
     recording: Recording | None = None
     patience: float | None = 5.0
     leaving: bool = False  # the server is being left
-    heard_at: float = 0.0  # when a client last sent anything but media, in real time
+    heard_at: float = 0.0  # when a client last sent anything but media, by its loop
 
     def profile_of(self, model: str, *, vertex: bool) -> ModelProfile:
         """How to behave to a client that asks this endpoint for this model."""
@@ -65,7 +66,7 @@ class Service:
         frame = Frame(self.clock.now(), direction, connection, message)
         self.log.keep(frame)
         if direction == "client" and not _media(message):
-            self.heard_at = time.monotonic()
+            self.heard_at = anyio.current_time()
         if self.recording is not None:
             self.recording.add(frame)
 

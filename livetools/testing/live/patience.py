@@ -7,7 +7,6 @@ a :class:`~livetools.testing.FakeClock` is never failed: it controls the time it
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,10 +23,10 @@ LOOK = 0.1  # seconds between two looks
 
 async def outwait(service: Service, session: FakeSession, scripts_over: Callable[[], bool]) -> None:
     """Watch a conversation whose script has ended, until it fails or the server is left."""
-    since = looked = time.monotonic()
+    since = looked = anyio.current_time()
     while not service.leaving:
         await anyio.sleep(LOOK)
-        patience, now = service.patience, time.monotonic()
+        patience, now = service.patience, anyio.current_time()
         since += max(
             0.0, now - looked - 2 * LOOK
         )  # while the loop is blocked, as by a debugger, nobody can continue
