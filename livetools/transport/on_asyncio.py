@@ -199,7 +199,7 @@ class AsyncioInflow(Inflow):
         self.watchdog: Timer | None = None  # of a frame that the peer does not take
 
     def message(self, message: bytes) -> None:
-        """A message has come whole: it goes to whoever listens."""
+        """A message has come whole: it goes to the listener, if there is one."""
         if self.feed is None:
             return super().message(message)
         self.pongs.messages += 1
