@@ -21,7 +21,7 @@ from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
-from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame
+from .line.framing import FIN, PING, PONG, TEXT, Cutter, frame
 from .line.pings import Pongs
 from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
@@ -72,12 +72,7 @@ class PushConnection(Receiving, ClientConnection):
         until = time.monotonic() + SLICE
         name_loop()
         while inflow.cutter is not None and self._reads():
-            try:
-                item = inflow.cutter.next()
-            except Unlawful as error:
-                self.protocol.fail(error.code, error.reason)
-                self._pass_on(b"")
-                break
+            item = inflow.cutter.next()
             if item is None:
                 break
             if type(item) is bytes:
