@@ -154,6 +154,13 @@ async def test_a_caller_who_cuts_in_is_answered(agent):
     assert done.passed, str(done)
 
 
+@pytest.mark.parametrize("fault", [Drop(2), BargeIn(2)])
+async def test_a_fault_whose_turn_never_came_fails(agent, fault):
+    done = await judged(agent, FakeLiveServer(Pretend()), BOOK, Said("table 4"), faults=[fault])
+    assert not done.passed
+    assert f"{fault} did not happen: the conversation ended after turn 1" in str(done)
+
+
 @pytest.mark.parametrize(
     ("approve", "words"), [(True, "is cancelled"), (False, "no"), (["cancel"], "is cancelled")]
 )
