@@ -573,32 +573,8 @@ class UnknownMessage:
 
 
 Event: TypeAlias = (
-    SessionStarted
-    | TextChunk
-    | ThoughtChunk
-    | AudioChunk
-    | VideoChunk
-    | InputTranscript
-    | OutputTranscript
-    | ToolStarted
-    | ToolProgress
-    | ToolFinished
-    | ToolCancelled
-    | ToolLost
-    | ApprovalRequested
-    | Interrupted
-    | GenerationComplete
-    | TurnComplete
-    | UsageUpdate
-    | VoiceActivity
-    | CodeChunk
-    | Grounding
-    | GoAway
-    | HandleUpdate
-    | HandedOff
-    | Reconnecting
-    | Reconnected
-    | Stalled
-    | InputDropped
-    | UnknownMessage
-)
+    SessionStarted | TextChunk | ThoughtChunk | AudioChunk | VideoChunk | InputTranscript | OutputTranscript
+    | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested
+    | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding
+    | GoAway | HandleUpdate | Reconnecting | Reconnected | HandedOff | Stalled | InputDropped | UnknownMessage
+)  # fmt: skip

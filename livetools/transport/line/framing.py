@@ -42,7 +42,7 @@ class Cutter:
         self._data: bytes | bytearray = b""
         self._at = 0
         self._inside = 0  # bytes that are still to come of a frame whose beginning was handed on
-        self._fragments = False  # a message has begun in fragments, and goes on
+        self._fragments = False  # a message in fragments has begun, and has not ended
 
     def add(self, data: bytes) -> None:
         """More came."""
