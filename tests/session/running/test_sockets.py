@@ -190,7 +190,9 @@ async def test_that_a_dead_line_cannot_be_noticed_is_said_once(
         await turn.say("1")
 
     caplog.set_level("INFO", "livetools.session")
-    async with livetools.connect("gemini-3.8-live", transport=Bares(WebSocket()), reconnect=AT_ONCE) as session:
+    async with livetools.connect(
+        "gemini-3.8-live", transport=Bares(WebSocket()), reconnect=AT_ONCE
+    ) as session:
         assert str(await session.ask("one")) == "1"
     said = [record.message for record in caplog.records if "no pings" in record.message]
     assert said == ["Bare sends no pings: that a line is dead shows only when it takes no more frames"]
