@@ -360,7 +360,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
             f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
             "arguments (python-genai#1147); declare it with parameters"
         )
-    approval = bool(options.get("approval"))
     return CallPolicy(
         name=name,
         handled=spec.handled,
@@ -371,14 +370,13 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
-        interim=approval and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
         takes_slot=_wanted(spec) != "BACKGROUND",
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
-        approval=approval,
+        approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,

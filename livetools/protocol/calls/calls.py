@@ -403,7 +403,7 @@ class Calls:
         """A person must decide; an interim response says so where the model takes one."""
         self._tell(ApprovalRequested(record.call))
         # A background call was answered already, so it is not OWED and gets no interim response.
-        if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
+        if record.policy is not None and record.policy.takes_more and record.state is CallState.OWED:
             waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
             self.replies.interim(record, waits, silent(record.policy))
 
