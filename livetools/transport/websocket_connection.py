@@ -29,7 +29,7 @@ from livetools.transport.loop.wake import make_wake
 from .contract import Gone
 from .line.framing import DATA, PONG, masks
 from .line.pings import Pongs
-from .line.silence import Sign, Silence
+from .line.silence import Silence
 from .setup_timeout import reached
 from .websocket_errors import gone
 
@@ -71,7 +71,7 @@ class Inflow:
 
     def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
         self.limits, self.pongs, self.now = limits, pongs, now
-        self.silence = Silence(limits.dead_after, now)
+        self.silence = Silence(limits.dead_after, now, pongs.ping)
         self.waiting = _NONE
         self.parts: bytearray | None = None  # of a message in fragments
         self.news = make_wake()  # set when a message or the end has come
@@ -105,12 +105,10 @@ class Inflow:
 
     def is_dead(self, unread: bool) -> bool:
         """Look at the silence of the line: ask it for a sign of life where that is due. True: it has broken."""
-        sign = self.silence.look(unread)
-        if sign is Sign.PING:
-            self.pongs.ping()
-        elif sign is Sign.DEAD:
+        dead = self.silence.look(unread)
+        if dead:
             self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
-        return sign is Sign.DEAD
+        return dead
 
     def blame(self, cause: BaseException | None) -> None:
         """The line breaks for this. What broke it first counts."""

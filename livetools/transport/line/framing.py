@@ -108,8 +108,8 @@ class Cutter:
             if left < head:
                 return None
             size = int.from_bytes(data[at + 2 : at + head], "big")
-        # Control frames are handed on whole: a pong is taken by who asked for it.
-        elif control and left < head + size:
+        # Lawful control frames are handed on whole: a pong is taken by who asked for it.
+        elif control and size <= 125 and left < head + size:
             return None
         if not control:  # those may come between fragments
             self._fragments = not first & FIN
