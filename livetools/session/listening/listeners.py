@@ -76,7 +76,7 @@ class FrameTaps:
             guard.call(listener.frame, direction, number, data)
 
     def closed(self, link: int, close: Close) -> None:
-        """A connection has ended. Nothing is told of one that never was open, nor twice."""
+        """A connection has ended. One that was never open is not reported, nor one that was reported before."""
         if (number := self._numbers.pop(link, 0)) and close.error is None:
             for guard, listener in self._all:
                 guard.call(listener.closed, number, close.code, close.reason, close.by_us)
