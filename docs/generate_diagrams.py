@@ -162,10 +162,11 @@ def house() -> str:
 
 @functools.cache
 def _imported(folder: Path) -> set[str]:
-    """The rooms from which some module of a room imports."""
+    """The rooms from which some module of a room imports. A package's own file only shows what others make."""
     return {
         node.module.split(".")[1]
         for path in folder.rglob("*.py")
+        if path.name != "__init__.py"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("livetools.")
     }

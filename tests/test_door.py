@@ -74,6 +74,15 @@ def test_connecting_to_a_socket_loads_no_client_of_the_sdk() -> None:
     assert "websockets.sync" not in loaded
 
 
+def test_the_transport_for_tests_is_loaded_when_it_is_asked_for() -> None:
+    program = (
+        "import sys, livetools; livetools.Session; from livetools import session;"
+        " print('livetools.testing' in sys.modules, session.MemoryTransport, 'livetools.testing' in sys.modules)"
+    )
+    assert python(program).split()[0] == "False"
+    assert python(program).split()[-1] == "True"
+
+
 def test_help_names_everything_in_groups() -> None:
     doc = livetools.__doc__ or ""
     assert len(doc.splitlines()) <= 60

@@ -182,9 +182,16 @@ class _Play:
             if cutting_in:
                 turn.interrupted = True
                 self.recorder.note("the caller cut in")
+                self._barges.discard(len(self.record.turns))
             turn.ended = self.recorder.now()
             if self.record.error is not None:
                 return
+        # An eval whose fault never happened has shown nothing about it.
+        if missed := [*map(Drop, sorted(self._drops)), *map(BargeIn, sorted(self._barges))]:
+            faults = ", ".join(map(str, missed))
+            self.record.error = (
+                f"{faults} did not happen: the conversation ended after turn {len(self.record.turns)}"
+            )
 
     async def _turn(self, utterance: Utterance, turn: TurnRecord) -> None:
         try:

@@ -2,8 +2,8 @@
 
 ``connect`` checks its arguments and makes a ``Session``; ``startup`` puts its parts together when it is entered.
 ``running`` runs the machine of ``livetools.protocol``, ``handlers`` runs the tools, ``listening`` tells hooks and
-observers. Here, and in the folders below, code awaits. ``memory`` is a transport for tests. This package exports what
-can be replaced (stores, transports, dialers, clocks); names are loaded on first use.
+observers. Here, and in the folders below, code awaits. This package exports what can be replaced (stores, transports,
+dialers, clocks); names are loaded on first use, so that the transport for tests may live in ``livetools.testing``.
 
 In: a model, tools and options; then text, audio and video.
 Out: events, and replies to ``ask``.
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from livetools.events import Usage
     from livetools.protocol.transcript.transcript import Transcript
     from livetools.session.running.clock import Clock, SystemClock
+    from livetools.testing.memory import MemoryTransport  # only shown here: no module of the session uses it
     from livetools.transport.contract import Dialer, Transport
 
     from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
-    from .memory import MemoryTransport
 
 _HOMES = {
     "Clock": "livetools.session.running.clock",
@@ -29,7 +29,7 @@ _HOMES = {
     "FileHandleStore": "livetools.session.handle_store",
     "HandleStore": "livetools.session.handle_store",
     "MemoryHandleStore": "livetools.session.handle_store",
-    "MemoryTransport": "livetools.session.memory",
+    "MemoryTransport": "livetools.testing.memory",
     "SystemClock": "livetools.session.running.clock",
     "Transcript": "livetools.protocol.transcript.transcript",
     "Transport": "livetools.transport.contract",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livetools.evals.faults import Cuttable
-from livetools.session.memory import MemoryTransport
+from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio

@@ -30,7 +30,7 @@ from livetools.evals import (
 from livetools.testing import FakeLiveServer
 from livetools.testing.pretend import Pretend
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 async def judged(agent, server, caller, *expect, **options):
@@ -152,6 +152,13 @@ async def test_a_caller_who_cuts_in_is_answered(agent):
         faults=[BargeIn(1)],
     )
     assert done.passed, str(done)
+
+
+@pytest.mark.parametrize("fault", [Drop(2), BargeIn(2)])
+async def test_a_fault_whose_turn_never_came_fails(agent, fault):
+    done = await judged(agent, FakeLiveServer(Pretend()), BOOK, Said("table 4"), faults=[fault])
+    assert not done.passed
+    assert f"{fault} did not happen: the conversation ended after turn 1" in str(done)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from livetools import (
     connect,
     tool,
 )
-from livetools.session.memory import MemoryTransport
+from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio

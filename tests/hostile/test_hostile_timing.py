@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from livetools import ToolFinished, connect, tool
-from livetools.session.memory import MemoryTransport
+from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools.session.memory import MemoryServer, MemoryTransport
+from livetools.testing.memory import MemoryServer, MemoryTransport
 from livetools.transport.contract import Gone
 
 

@@ -10,7 +10,7 @@ import livetools
 from livetools import ConfigError, ToolDefinitionError
 from livetools.session.agents import tools_of
 from livetools.session.handle_store import MemoryHandleStore
-from livetools.session.memory import MemoryTransport
+from livetools.testing.memory import MemoryTransport
 
 LOCAL = {"base_url": "ws://localhost:1"}
 

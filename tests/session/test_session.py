@@ -25,8 +25,8 @@ from livetools import (
     SessionClosed,
     TurnComplete,
 )
-from livetools.session.memory import MemoryTransport
 from livetools.testing import FakeClock
+from livetools.testing.memory import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import anyio
@@ -22,13 +23,16 @@ import livetools
 from livetools import Agent, HandedOff, LocalProtocolError, ReconnectPolicy, ToolError, ToolResult, tool
 from livetools.events import (
     ApprovalRequested,
+    AudioChunk,
     Call,
     Event,
+    TextChunk,
     ToolCancelled,
     ToolFinished,
     ToolLost,
     ToolStarted,
 )
+from livetools.protocol.turns.expected_turns import PAUSE
 from livetools.testing import FakeCall, FakeLiveServer, FakeSession, Turn, TurnCancelled
 from livetools.transport.websocket import WebSocket
 
@@ -267,11 +271,18 @@ class Chaos:
         await anyio.sleep(60)
 
     async def listen(self, session: livetools.Session) -> None:
+        cancelled = inf  # when the model took a call back, until it goes on
         async for event in session:
+            if isinstance(event, ToolStarted | TextChunk | AudioChunk):
+                # Where a call ends its turn, that of the call counts as over by then.
+                if session.profile.call_ends_turn and anyio.current_time() > cancelled + PAUSE:
+                    self.late_on = len(self.line.crossings)
+                cancelled = inf
             if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
                 self.events.append(event)
                 if isinstance(event, ToolCancelled):
                     self.taken_back.add(event.call.id)
+                    cancelled = anyio.current_time()
             elif isinstance(event, HandedOff):
                 self.announced.append(event.name)
             elif isinstance(event, ApprovalRequested):

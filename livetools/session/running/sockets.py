@@ -23,7 +23,7 @@ from livetools.transport.contract import Dialer, Gone, Listen, Transport
 from livetools.transport.credentials import NOT_ACCEPTED
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
-from livetools.transport.loop.wake import make_wake
+from livetools.transport.loop.wake import Wake, make_wake
 from livetools.transport.setup_timeout import Progress, begin, reached
 
 log = get_logger("livetools.session")
@@ -48,7 +48,7 @@ class Sockets:
         self.standing: dict[int, Transport] = {}
         self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
-        self._changed = make_wake()
+        self._changed: Wake | None = None  # set when a connection has ended, once somebody waits for that
         self._told = False  # that nobody notices when the line falls silent
 
     def dial(self, link: int) -> None:
@@ -76,6 +76,7 @@ class Sockets:
 
     async def gone(self) -> None:
         """Until every connection has ended."""
+        self._changed = make_wake()
         while self._scopes:
             await self._changed.wait()
 
@@ -90,7 +91,7 @@ class Sockets:
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
-        if self._scopes.pop(link, None) is not None:
+        if self._scopes.pop(link, None) is not None and self._changed is not None:
             self._changed.set()
 
     async def _converse(self, link: int) -> Close:

@@ -97,7 +97,7 @@ class Latch:
         try:
             await wake.wait()
         finally:
-            self._waiting = [each for each in self._waiting if each is not wake]
+            self._waiting = tuple(each for each in self._waiting if each is not wake)
 
 
 def make_wake() -> Wake:

@@ -12,8 +12,8 @@ from support.waiting import cancelled_once_it_waits
 import livetools
 from livetools import AuthenticationError, ConnectFailed, SetupTimeout
 from livetools.protocol.connection.close_codes import http_error
-from livetools.session.memory import MemoryTransport
 from livetools.testing import FakeLiveServer, User
+from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Dialer, Transport
 from livetools.transport.websocket import WebSocket
 

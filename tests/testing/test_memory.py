@@ -10,7 +10,7 @@ import pytest
 
 from livetools.errors import ConnectFailed
 from livetools.protocol.input.resend import Pong
-from livetools.session.memory import MemoryTransport
+from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone, Pinging, Transport
 
 pytestmark = pytest.mark.anyio
