@@ -48,7 +48,7 @@ def in_model(model: WireObject, path: str, found: list[object]) -> None:
             for each in inner if isinstance(inner, list) else (inner,):
                 if isinstance(each, WireObject):
                     in_model(each, where, found)
-                elif (kind := generated_tables.types()[model.KIND][key].strip("[]")) != "FunctionCall":
+                elif (kind := tables().types[model.KIND][key].strip("[]")) != "FunctionCall":
                     in_json(each, kind, where, found)
 
 
