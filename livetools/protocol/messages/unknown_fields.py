@@ -27,7 +27,7 @@ class WireObject(BaseModel):
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
     )
     KIND: ClassVar[str]
-    #: How the way to its fields begins; ``""``: as it stands in the message.
+    #: How the path of its fields begins; ``""``: with the path to it.
     PLACE: ClassVar[str] = ""
     #: Fields that google-genai knows and that are reported all the same: they hold something to show.
     TOLD: ClassVar[frozenset[str]] = frozenset()
