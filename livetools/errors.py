@@ -341,33 +341,28 @@ def _remade(kind: type[Exception], args: tuple[object, ...], attributes: dict[st
     return made
 
 
-def described(error: BaseException | None) -> tuple[str, str] | None:
+def described(error: Exception) -> tuple[str, str]:
     """The class and the text of an error: what events are compared by, and what their copies keep."""
-    if error is None:
-        return None
     try:
         return type(error).__name__, str(error)
     except Exception:  # an error of somebody's that cannot even say what it is
         return type(error).__name__, ""
 
 
-def detached(error: Exception | None) -> Exception | None:
+def detached(error: Exception) -> Exception:
     """An error of the same class name and text that can be pickled, and holds nothing else.
 
     An exception may hold a client, a request or a key, and many cannot be made again from what they hold. One of
     livetools and of Python keeps its class. Of any other, the class is made: a subclass of the nearest one of those.
     """
-    if (told := described(error)) is None or error is None:
-        return None
-    name, text = told
+    name, text = described(error)
     kind: type[Exception] = next(
         base for base in type(error).__mro__ if base.__module__ in ("builtins", __name__)
     )
     if kind is type(error):
+        own = {name: value for name, value in vars(error).items() if name in _OWN}
         try:
-            made: Exception = (
-                _remade(kind, (text,), _own(error)) if kind.__module__ == __name__ else kind(text)
-            )
+            made: Exception = _remade(kind, (text,), own) if kind.__module__ == __name__ else kind(text)
             if str(made) == text:
                 return made
         except Exception:  # it is made of something else than a text
@@ -379,10 +374,6 @@ def values_of(event: object, told: Callable[[Exception], object]) -> tuple[objec
     """The values of a dataclass's fields, each exception among them as ``told`` has it."""
     values = [getattr(event, field.name) for field in dataclasses.fields(event)]  # type: ignore[arg-type]  # as said
     return tuple([told(value) if isinstance(value, Exception) else value for value in values])
-
-
-def _own(error: Exception) -> dict[str, object]:
-    return {name: value for name, value in vars(error).items() if name in _OWN}
 
 
 def _named(name: str, base: type[Exception], text: str) -> Exception:

@@ -89,7 +89,12 @@ class Usage:
         as old as the installed package, so this is an estimate of the service's bill. The first access loads the
         package, which takes some tenths of a second.
         """
-        return dollars(self)
+        if not self.total_tokens:
+            return None
+        # Thoughts are billed as output, and what tools bring as input (ai.google.dev/pricing, 2026-09).
+        prompt = self.prompt_tokens + self.tool_use_tokens
+        response = self.response_tokens + self.thoughts_tokens
+        return dollars(self.model, prompt, self.cached_tokens, response, self.modalities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,32 +573,8 @@ class UnknownMessage:
 
 
 Event: TypeAlias = (
-    SessionStarted
-    | TextChunk
-    | ThoughtChunk
-    | AudioChunk
-    | VideoChunk
-    | InputTranscript
-    | OutputTranscript
-    | ToolStarted
-    | ToolProgress
-    | ToolFinished
-    | ToolCancelled
-    | ToolLost
-    | ApprovalRequested
-    | Interrupted
-    | GenerationComplete
-    | TurnComplete
-    | UsageUpdate
-    | VoiceActivity
-    | CodeChunk
-    | Grounding
-    | GoAway
-    | HandleUpdate
-    | HandedOff
-    | Reconnecting
-    | Reconnected
-    | Stalled
-    | InputDropped
-    | UnknownMessage
-)
+    SessionStarted | TextChunk | ThoughtChunk | AudioChunk | VideoChunk | InputTranscript | OutputTranscript
+    | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested
+    | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding
+    | GoAway | HandleUpdate | Reconnecting | Reconnected | HandedOff | Stalled | InputDropped | UnknownMessage
+)  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Generator, Iterator
+from typing import Any, TypeVar
 
 import anyio
 import hypothesis
@@ -21,9 +21,15 @@ T = TypeVar("T")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Every ``anyio`` test runs on both event loops."""
-    return str(request.param)
+def anyio_backend(request: pytest.FixtureRequest) -> Iterator[str | tuple[str, dict[str, Any]]]:
+    """Every ``anyio`` test runs on both event loops; one that is marked ``virtual_time`` does not wait in them."""
+    if request.node.get_closest_marker("virtual_time") is None:
+        yield request.param
+        return
+    from support import virtual  # it needs a session, which most tests do not
+
+    with virtual.backend(request.param) as backend:
+        yield backend
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,7 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
@@ -42,11 +43,10 @@ from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
-from livetools.transport.loop.timeslice import TimeSlice
+from livetools.transport.loop.timeslice import TimeSlice, passes
 from livetools.transport.loop.wake import Latch, on_trio
 
 from .attached_machine import AttachedMachine
-from .first_step import FirstStep
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
@@ -163,7 +163,7 @@ class Attached:
             log.warning("%s", warning)
         transport = SDKTransport(self._session)
         self._driver = driver = _AttachedDriver(self._plan, transport)
-        self._slice = TimeSlice()
+        self._slice, self._passes = TimeSlice(), passes()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             handlers = ToolRunner(self._plan.response_key, self._hooks)
@@ -215,10 +215,10 @@ class Attached:
             raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
         self._reading = True
         try:
-            # A message may be left from a caller who was cancelled. Where many are ready the loop is shared now and
-            # then.
-            if self._message is None and not await self._receive() and self._slice.over():
-                await self._slice.share()
+            # A message may be left from a caller who was cancelled.
+            if self._message is None:
+                await self._receive()
+                await self._slice.share()  # where many are ready
         finally:
             self._reading = False
         message, self._message = self._message, None
@@ -239,8 +239,8 @@ class Attached:
         if calls:
             self._slice.use_up()  # their handlers begin before another message is read
 
-    async def _receive(self) -> bool:
-        """Take a message from the SDK, whose ``receive`` ends with each turn. Whether that had to wait.
+    async def _receive(self) -> None:
+        """Take a message from the SDK, whose ``receive`` ends with each turn.
 
         A close with 1000 is the end. A ``receive()`` that yields nothing is the end too: asking again would loop
         forever.
@@ -249,14 +249,11 @@ class Attached:
         while True:
             if self._turn is None:
                 self._turn, fresh = self._session.receive(), True
+            # Where the SDK has a message at hand the loop does not turn, and others have not run.
+            turns = asyncio.get_running_loop().call_soon(self._passes.another)
             try:
-                coming = FirstStep(anext(self._turn))
-                if not coming.waits:
-                    self._message = coming.value
-                    return False
-                self._message = await coming
-                self._slice.rested()
-                return True
+                self._message = await anext(self._turn)
+                return
             except StopAsyncIteration:
                 self._turn = None
                 # This receive() had yielded nothing, so the session is at its end and not between two turns.
@@ -266,6 +263,8 @@ class Attached:
                 self._turn = None
                 self._failed(close_code(error))
                 raise
+            finally:
+                turns.cancel()
 
     def _failed(self, code: int | None) -> None:
         """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""

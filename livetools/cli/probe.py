@@ -52,7 +52,7 @@ def price(model: str) -> str:
     expected = estimate(model, EXPERIMENTS)
     cents = math.ceil(expected.dollars * 100)
     minutes = math.ceil(expected.sessions * SECONDS / 60)
-    tokens = round(expected.total_tokens, -3)
+    tokens = round(expected.usage.total_tokens, -3)
     return (
         f"About {cents} US cent{'s' if cents != 1 else ''} (an estimate: {expected.sessions} short sessions, "
         f"{tokens:,} tokens) and {minutes} minutes, with {model}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from livetools.setup.price import dollars
+from livetools.events import Usage
 
 from .steps import SILENCE
 from .talk import Answer, Experiment, Undecided
@@ -18,40 +18,27 @@ TEXT_IN, AUDIO_IN, AUDIO_OUT = 0.75, 3.0, 12.0  # $ a million tokens of gemini-3
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How much a probe sends and receives; it has the fields that ``setup.price`` asks for."""
+    """How much a probe sends and receives."""
 
     model: str
     sessions: int
     exchanges: int
-    cached_tokens: int = 0
-    thoughts_tokens: int = 0
-    tool_use_tokens: int = 0
-    modalities: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def prompt_tokens(self) -> int:
-        return PROMPT * self.exchanges + self.heard_tokens
-
-    @property
-    def heard_tokens(self) -> int:
-        return round(HEARD * SILENCE)
-
-    @property
-    def response_tokens(self) -> int:
-        return SPOKEN * self.exchanges
-
-    @property
-    def total_tokens(self) -> int:
-        return self.prompt_tokens + self.response_tokens
+    def usage(self) -> Usage:
+        """The tokens."""
+        text, heard, spoken = PROMPT * self.exchanges, round(HEARD * SILENCE), SPOKEN * self.exchanges
+        audio = {"prompt_audio": heard, "response_audio": spoken}
+        return Usage(text + heard, spoken, text + heard + spoken, modalities=audio, model=self.model)
 
     @property
     def dollars(self) -> float:
         """By the price list, if it is installed and knows the model; else by the prices of gemini-3.8-live."""
-        listed = dollars(self)
-        if listed is not None:
+        usage = self.usage
+        if (listed := usage.cost) is not None:
             return listed
-        text, heard, spoken = self.prompt_tokens - self.heard_tokens, self.heard_tokens, self.response_tokens
-        return (text * TEXT_IN + heard * AUDIO_IN + spoken * AUDIO_OUT) / 1e6
+        heard, spoken = usage.modalities["prompt_audio"], usage.modalities["response_audio"]
+        return ((usage.prompt_tokens - heard) * TEXT_IN + heard * AUDIO_IN + spoken * AUDIO_OUT) / 1e6
 
 
 def estimate(model: str, experiments: Iterable[Experiment]) -> Estimate:
@@ -61,9 +48,7 @@ def estimate(model: str, experiments: Iterable[Experiment]) -> Estimate:
         for talk in experiment.talks(_LIKELY).values():
             sessions += 1
             exchanges += sum(step.says for step in talk.steps)
-    made = Estimate(model, sessions, exchanges)
-    audio = {"prompt_audio": made.heard_tokens, "response_audio": made.response_tokens}
-    return Estimate(model, sessions, exchanges, modalities=audio)
+    return Estimate(model, sessions, exchanges)
 
 
 _LIKELY: Mapping[str, Answer | Undecided] = {"blocking": Answer(("honoured",), "")}

@@ -19,8 +19,8 @@ from livetools.setup.config_fields import (
     TOOL_CHOICE,
 )
 from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
-from livetools.setup.sdk import generated_tables
 from livetools.setup.sdk.camel_case import camel, snake
+from livetools.setup.sdk.generated_tables import tables
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 
@@ -97,10 +97,10 @@ def config_fields() -> Iterator[tuple[str, ...]]:
     waiting: list[tuple[tuple[str, ...], str]] = [((), "LiveConnectConfig")]
     seen = {"LiveConnectConfig"}
     for way, type_ in waiting:  # which grows
-        for name, kind in generated_tables.types()[type_].items():
+        for name, kind in tables().types[type_].items():
             yield (*way, snake(name))
             inner = kind.strip("[]{}")
-            if name not in _APART and inner in generated_tables.types() and inner not in seen:
+            if name not in _APART and inner in tables().types and inner not in seen:
                 seen.add(inner)
                 waiting.append(((*way, snake(name)), inner))
 

@@ -19,8 +19,9 @@ from typing import Any, TypeAlias
 from livetools.errors import ConfigError
 
 from .did_you_mean import did_you_mean
-from .sdk import config_values, generated_tables
+from .sdk import config_values
 from .sdk.camel_case import camel, snake
+from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
 
@@ -131,7 +132,7 @@ def read(config: object) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, value in fields:
         key = camel(name)
-        if key not in generated_tables.types()["LiveConnectConfig"]:
+        if key not in tables().types["LiveConnectConfig"]:
             raise ConfigError(_unknown(name, key))
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
@@ -144,7 +145,7 @@ def _unknown(name: str, key: str) -> str:
         return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
     if key in NOT_LIVE:
         return f"config.{name}: the Live API does not support it; leave it out"
-    types = generated_tables.types()
+    types = tables().types
     if key in types["GenerationConfig"]:
         return f"config has no field {name!r}; it belongs inside config.generation_config"
     meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
@@ -204,7 +205,7 @@ def setup(
     for key, value in fields.items():
         if key in _ELSEWHERE or value is None or value is False:
             continue  # False is every flag's default
-        target = generation if generated_tables.places()[key] else out
+        target = generation if tables().places[key] else out
         if key in target:
             raise ConfigError(
                 f"{snake(key)} is set in both config and config.generation_config: set only one of them"
@@ -221,7 +222,7 @@ def setup(
                 "instructions and config.system_instruction are both set: pass only one of them"
             )
         out["systemInstruction"] = content(instructions, "instructions")
-    kinds = generated_tables.types()["LiveConnectConfig"]
+    kinds = tables().types["LiveConnectConfig"]
     out = {
         key: config_values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()
     }

@@ -45,10 +45,7 @@ class Grant:
 class Identity(ABC):
     """Where the headers of a dial come from."""
 
-    @property
-    def ephemeral(self) -> bool:
-        """Whether they are known, before the dial, to hold an ephemeral token."""
-        return False
+    ephemeral = False  # whether they are known, before the dial, to hold an ephemeral token
 
     @abstractmethod
     async def grant(self) -> Grant:
@@ -65,9 +62,6 @@ class Fixed(Identity):
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._grant = Grant(headers or {})
 
-    def __repr__(self) -> str:
-        return "Fixed(***)"
-
     async def grant(self) -> Grant:
         return self._grant
 
@@ -77,14 +71,7 @@ class Key(Identity):
 
     def __init__(self, source: KeySource) -> None:
         self._source = source if callable(source) else checked(source)
-
-    def __repr__(self) -> str:
-        return "Key(<callable>)" if callable(getattr(self, "_source", None)) else "Key(***)"
-
-    @property
-    def ephemeral(self) -> bool:
-        """See :class:`Identity`. Of a callable nothing is known before the dial."""
-        return isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
+        self.ephemeral = isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
 
     async def grant(self) -> Grant:
         key = self._source if isinstance(self._source, str) else checked(await _called(self._source))
@@ -146,10 +133,6 @@ class GoogleCloud(Identity):
     def __init__(self, credentials: object | None) -> None:
         self._credentials = credentials
         self._lock = anyio.Lock()
-
-    def __repr__(self) -> str:
-        kind = "default" if self._credentials is None else type(self._credentials).__name__
-        return f"GoogleCloud({kind})"
 
     async def grant(self) -> Grant:
         async with self._lock:

@@ -5,6 +5,7 @@ The adapters are two because the loops differ in what a cancelled send leaves be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
@@ -19,32 +20,26 @@ from .websocket_connection import CLOSE_TIMEOUT, Limits
 NO_TRIO = f"a session on trio needs websockets 17 or newer: {install('trio')}"
 
 
-def opening(url: str, limits: Limits, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
-    """The client of the loop that runs. ``Any``: the two connections have no common type."""
+def client(
+    url: str, limits: Limits, options: dict[str, Any]
+) -> tuple[AbstractAsyncContextManager[Any], Callable[[Any], Transport]]:
+    """The client of the loop that runs, and what makes a transport of its connection.
+
+    ``Any``: the two connections have no common type.
+    """
     options = {"close_timeout": CLOSE_TIMEOUT, "max_size": limits.max_message, **options}
     if on_trio():
         try:
-            from .on_trio import TrioConnection, TrioDial
+            from .on_trio import TrioAdapter, TrioConnection, TrioDial
         except ImportError:
             raise ConfigError(NO_TRIO) from None
         options["create_connection"] = partial(TrioConnection, limits=limits)
-        return TrioDial(url, **options)
+        return TrioDial(url, **options), TrioAdapter
     from websockets.asyncio.client import connect
 
-    from .on_asyncio import PushConnection
+    from .on_asyncio import AsyncioAdapter, PushConnection
 
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
     options["create_connection"] = partial(PushConnection, limits=limits)
-    return connect(url, write_limit=1, **options)
-
-
-def adapted(connection: Any) -> Transport:
-    """The transport of a connection that :func:`opening` has made."""
-    if on_trio():
-        from .on_trio import TrioAdapter
-
-        return TrioAdapter(connection)
-    from .on_asyncio import AsyncioAdapter
-
-    return AsyncioAdapter(connection)
+    return connect(url, write_limit=1, **options), AsyncioAdapter

@@ -21,10 +21,9 @@ from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
-from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
+from .line.framing import FIN, PING, PONG, TEXT, Cutter, frame
 from .line.pings import Pongs
-from .line.silence import Silence
-from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
+from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 _HEAD_ENDS = b"\r\n\r\n"
 
@@ -38,20 +37,16 @@ class PushConnection(Receiving, ClientConnection):
 
     def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        loop = asyncio.get_running_loop()
-        self._time = loop.time  # one bound method for all
-        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them.
-        self.inflow: AsyncioInflow = AsyncioInflow(limits)
-        self.inflow.pongs = Pongs(self._ping, loop.call_later, self._time)
-        self.inflow.silence = Silence(limits.dead_after, self._time)
-        self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
+        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them, so
+        # what is ours is in the inflow.
+        self.inflow: AsyncioInflow = AsyncioInflow(limits, self._ping)
 
     # What comes
 
     def data_received(self, data: bytes) -> None:
         inflow = self.inflow
         inflow.passes.count += 1
-        inflow.silence.heard = self._time()
+        inflow.silence.heard = inflow.now()
         if inflow.cutter is None:
             data = self._upgrading(data)
         if inflow.cutter is not None and data:
@@ -60,14 +55,15 @@ class PushConnection(Receiving, ClientConnection):
                 self.advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self.inflow.watchdog is not None:
-            self.inflow.watchdog.close()
-        if self.inflow.look is not None:
-            self.inflow.look.cancel()
-        if self.room is not None:
-            self.room.set()
-        self.inflow.ending = (exc,)
-        if not self.inflow.paused or self.inflow.feed is None:
+        inflow = self.inflow
+        if inflow.watchdog is not None:
+            inflow.watchdog.close()
+        if inflow.look is not None:
+            inflow.look.cancel()
+        if inflow.room is not None:
+            inflow.room.set()
+        inflow.ending = (exc,)
+        if not inflow.paused or inflow.feed is None:
             self.advance()  # what came before the end is delivered first
 
     def advance(self) -> None:
@@ -76,16 +72,11 @@ class PushConnection(Receiving, ClientConnection):
         until = time.monotonic() + SLICE
         name_loop()
         while inflow.cutter is not None and self._reads():
-            try:
-                item = inflow.cutter.next()
-            except Unlawful as error:
-                self.protocol.fail(error.code, error.reason)
-                self._pass_on(b"")
-                break
+            item = inflow.cutter.next()
             if item is None:
                 break
             if type(item) is bytes:
-                self.message(item)
+                inflow.message(item)
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
                 self._pass_on(item)
             if inflow.feed is None and inflow.full:
@@ -95,8 +86,10 @@ class PushConnection(Receiving, ClientConnection):
             if time.monotonic() > until:
                 return self._pause()
         if inflow.ending is not None:
-            ending, inflow.ending = inflow.ending, None
-            self._end(*ending)
+            (cause,), inflow.ending = inflow.ending, None
+            super().connection_lost(cause)
+            inflow.blame(cause)
+            inflow.end()
         elif inflow.paused:
             inflow.paused = False
             self.transport.resume_reading()
@@ -109,13 +102,14 @@ class PushConnection(Receiving, ClientConnection):
 
     def _upgrading(self, data: bytes) -> bytes:
         """Give ``websockets`` its response, and return what came behind it."""
-        seen = self.inflow.head + data
+        inflow = self.inflow
+        seen = inflow.head + data
         end = seen.find(_HEAD_ENDS)
-        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(self.inflow.head)
-        self.inflow.head = seen[-3:]
+        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(inflow.head)
+        inflow.head = seen[-3:]
         self._pass_on(data[:size])
         if self.protocol.state is OPEN:
-            self.inflow.cutter = Cutter(self.inflow.limits.max_message)
+            inflow.cutter = Cutter(inflow.limits.max_message)
         elif size < len(data):
             self._pass_on(data[size:])
         return data[size:]
@@ -126,23 +120,12 @@ class PushConnection(Receiving, ClientConnection):
             loop = asyncio.get_running_loop()
             self.inflow.cutting = loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed
 
-    def message(self, message: bytes) -> None:
-        inflow = self.inflow
-        if inflow.feed is None:
-            return super().message(message)
-        inflow.pongs.messages += 1
-        inflow.pongs.taken += 1
-        try:
-            inflow.feed(message)
-        except Exception as error:
-            inflow.fail(error)
-        return None
-
     def _pause(self) -> None:
-        if not self.inflow.paused:
-            self.inflow.paused = True
+        inflow = self.inflow
+        if not inflow.paused:
+            inflow.paused = True
             self.transport.pause_reading()
-        if self.inflow.feed is not None or not self.inflow.full:
+        if inflow.feed is not None or not inflow.full:
             asyncio.get_running_loop().call_soon(self.advance)
 
     def watch(self) -> None:
@@ -152,21 +135,10 @@ class PushConnection(Receiving, ClientConnection):
         the clock off the silence, on both loops.
         """
         inflow = self.inflow
-        if self.inflow.look is not None and inflow.is_dead(unread=inflow.paused):
+        if inflow.look is not None and inflow.is_dead(unread=inflow.paused):
             return self.transport.abort()
-        self.inflow.look = asyncio.get_running_loop().call_later(inflow.silence.wait, self.watch)
+        inflow.look = asyncio.get_running_loop().call_later(inflow.silence.wait, self.watch)
         return None
-
-    def leave(self) -> None:
-        """From here on nobody receives: read on to the end of the line, and drop what comes."""
-        self.inflow.left = True
-        if self.inflow.paused:
-            self.advance()
-
-    def _end(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self.inflow.blame(exc)
-        self.inflow.end()
 
     # What goes
 
@@ -181,18 +153,20 @@ class PushConnection(Receiving, ClientConnection):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self.room = asyncio.Event()
-        self.inflow.watchdog = Timer(self._time, self._give_up)
-        self.inflow.watchdog.set(self._time() + self.inflow.limits.write_timeout)
+        inflow = self.inflow
+        inflow.room = asyncio.Event()
+        inflow.watchdog = Timer(inflow.now, self._give_up)
+        inflow.watchdog.set(inflow.now() + inflow.limits.write_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        if self.inflow.watchdog is not None:
-            self.inflow.watchdog.close()
-            self.inflow.watchdog = None
-        if self.room is not None:
-            self.room.set()
-            self.room = None
+        inflow = self.inflow
+        if inflow.watchdog is not None:
+            inflow.watchdog.close()
+            inflow.watchdog = None
+        if inflow.room is not None:
+            inflow.room.set()
+            inflow.room = None
 
     def _give_up(self) -> None:
         self.inflow.blame(TimeoutError(f"no frame was taken for {self.inflow.limits.write_timeout:g} s"))
@@ -202,13 +176,10 @@ class PushConnection(Receiving, ClientConnection):
 class AsyncioInflow(Inflow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    __slots__ = (
-        "cutter", "cutting", "ending", "error", "feed", "head", "limits", "look", "passes", "paused", "watchdog",
-    )  # fmt: skip
-
-    def __init__(self, limits: Limits) -> None:
-        super().__init__()
-        self.limits = limits
+    def __init__(self, limits: Limits, ping: Callable[[bytes], None]) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time  # one bound method for all
+        super().__init__(limits, Pongs(ping, loop.call_later, now), now)
         self.cutter: Cutter | None = None  # from the upgrade on
         self.head = b""  # the last bytes of the response so far
         self.feed: Callable[[bytes], None] | None = None
@@ -219,17 +190,26 @@ class AsyncioInflow(Inflow):
         self.passes = passes()
         self.look: asyncio.TimerHandle | None = None  # at the silence of the line
         self.cutting: asyncio.TimerHandle | None = None  # of a line that the peer does not close
+        self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
         self.watchdog: Timer | None = None  # of a frame that the peer does not take
+
+    def message(self, message: bytes) -> None:
+        """A message has come whole: it goes to the listener, if there is one."""
+        if self.feed is None:
+            return super().message(message)
+        self.pongs.messages += 1
+        self.pongs.taken += 1
+        try:
+            self.feed(message)
+        except Exception as error:
+            self.error, self.feed = error, None
+            self.news.set()
+        return None
 
     @property
     def full(self) -> bool:
-        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
-        return self.ending is None and not self.left and len(self.waiting) > WAITING
-
-    def fail(self, error: Exception) -> None:
-        """A listener has raised this."""
-        self.error, self.feed = error, None
-        self.news.set()
+        """See :class:`Inflow`. What came before the end is not held back."""
+        return self.ending is None and super().full
 
 
 class AsyncioAdapter(Adapter[PushConnection]):
@@ -237,15 +217,10 @@ class AsyncioAdapter(Adapter[PushConnection]):
 
     _inflow: AsyncioInflow
 
-    def __init__(self, connection: PushConnection) -> None:
-        super().__init__(connection, connection.inflow)
-        self._masks = masks(os.urandom)
-        connection.watch()
-
     @property
     def writable(self) -> bool:
         """See :class:`~.contract.Putting`."""
-        return self._connection.room is None and self._connection.writes
+        return self._inflow.room is None and self._connection.writes
 
     def put(self, message: bytes) -> bool:
         """See :class:`~.contract.Putting`."""
@@ -270,8 +245,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
                 feed(inflow.waiting.popleft())
                 await slice.share()
             inflow.feed = feed
-            if inflow.paused:
-                self._connection.advance()
+            self._read_on()
             while not inflow.over and inflow.error is None:
                 await inflow.news.wait()
             if inflow.error is not None:
@@ -284,17 +258,16 @@ class AsyncioAdapter(Adapter[PushConnection]):
         return await self._gone()
 
     async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
-        connection, pong = self._connection, None
-        if not connection.writes:
+        pong = None
+        if not self._connection.writes:
             raise await self._gone()
         if at_once is None:
             self.put(message)
         else:
             pong = self.put_with_ping(message, at_once)
-        room = connection.room
-        if room is not None:
-            await room.wait()
-            if not connection.writes:
+        if self._inflow.room is not None:
+            await self._inflow.room.wait()
+            if not self._connection.writes:
                 raise await self._gone()
         return pong
 
@@ -303,7 +276,6 @@ class AsyncioAdapter(Adapter[PushConnection]):
             self._connection.advance()
 
     async def _close(self) -> None:
-        self._connection.leave()
         await self._connection.close()
 
     async def _cut(self) -> None:

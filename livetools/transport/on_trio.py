@@ -17,11 +17,10 @@ from websockets.trio.client import ClientConnection, connect
 
 from livetools.protocol.input.resend import Pong
 
-from .line.framing import PING, TEXT, frame, masks
+from .line.framing import PING, TEXT, frame
 from .line.pings import Pongs
-from .line.silence import Silence
 from .setup_timeout import reached
-from .websocket_connection import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
+from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 
 class TrioDial(connect):
@@ -66,24 +65,18 @@ class Line(trio.abc.Stream):
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         """What came; ``b""``: nothing more will."""
-        inflow = self._inflow
-        while self.waits_for_room:
+        while self._inflow.full:
             self._room = trio.Event()
             await self._room.wait()
         # Once the closing frames have been exchanged it is for the peer to close the line.
         with trio.move_on_after(LINGER if self._closes() else inf):
             try:
                 data = await self._stream.receive_some(max_bytes)
-                inflow.silence.heard = trio.current_time()
+                self._inflow.silence.heard = trio.current_time()
                 return data
             except trio.BrokenResourceError as error:
-                inflow.blame(error.__cause__)
+                self._inflow.blame(error.__cause__)
         return b""
-
-    @property
-    def waits_for_room(self) -> bool:
-        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
-        return len(self._inflow.waiting) > WAITING and not self._inflow.left
 
     def read_on(self) -> None:
         """There is room in the queue, or nobody receives any more."""
@@ -113,9 +106,8 @@ class TrioConnection(Receiving, ClientConnection):
     def __init__(
         self, nursery: trio.Nursery, stream: trio.abc.Stream, protocol: Any, *, limits: Limits, **kwargs: Any
     ) -> None:
-        self.limits, self.inflow, self._nursery = limits, Inflow(), nursery
-        self.inflow.pongs = Pongs(self._ping, self._later, trio.current_time)
-        self.inflow.silence = Silence(limits.dead_after, trio.current_time)
+        self._nursery = nursery
+        self.inflow = Inflow(limits, Pongs(self._ping, self._later, trio.current_time), trio.current_time)
         # TLS cannot close one direction alone, and websockets asks the type of the stream whether it can.
         kind = HalfLine if isinstance(stream, trio.abc.HalfCloseableStream) else Line
         self.line = kind(stream, self.inflow, protocol.close_expected)
@@ -135,14 +127,9 @@ class TrioConnection(Receiving, ClientConnection):
         while not inflow.over:
             with trio.move_on_after(inflow.silence.wait):
                 return await self.wait_closed()
-            if inflow.is_dead(unread=self.line.waits_for_room):
+            if inflow.is_dead(unread=inflow.full):
                 return await trio.aclose_forcefully(self.line)
         return None
-
-    def leave(self) -> None:
-        """From here on nobody receives: read on to the end of the line, and drop what comes."""
-        self.inflow.left = True
-        self.line.read_on()
 
     def _ping(self, payload: bytes) -> None:
         async def send() -> None:
@@ -164,14 +151,9 @@ class TrioConnection(Receiving, ClientConnection):
 class TrioAdapter(Adapter[TrioConnection]):
     """Shields each write."""
 
-    def __init__(self, connection: TrioConnection) -> None:
-        super().__init__(connection, connection.inflow)
-        self._masks = masks(os.urandom)
-        connection.watch()
-
     async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
         connection, pong = self._connection, None
-        timeout = connection.limits.write_timeout
+        timeout = self._inflow.limits.write_timeout
 
         def made() -> bytes:  # when its turn has come: what is asked goes right behind the frame
             nonlocal pong
@@ -201,11 +183,9 @@ class TrioAdapter(Adapter[TrioConnection]):
         self._connection.line.read_on()
 
     async def _close(self) -> None:
-        self._connection.leave()
         await self._connection.line.written()  # a frame that came before the close goes before it
         await self._connection.aclose()
 
     async def _cut(self) -> None:
-        self._connection.leave()
         with trio.CancelScope(shield=True):
             await trio.aclose_forcefully(self._connection.line)

@@ -31,15 +31,7 @@ from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
 from .endpoint import is_loopback
-from .proxy_and_address import (
-    STAGGER,
-    can_stagger,
-    connected,
-    is_address,
-    named,
-    proxy_for,
-    read_proxy,
-)
+from .proxy_and_address import STAGGER, can_stagger, connected, is_address, named, proxy_for, read_proxy
 from .setup_timeout import reached
 
 DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
@@ -114,7 +106,7 @@ class WebSocket:
         """
         from websockets.uri import parse_uri
 
-        from .loop_choice import adapted, opening
+        from .loop_choice import client
         from .websocket_connection import Limits
         from .websocket_errors import dial_error
 
@@ -123,40 +115,49 @@ class WebSocket:
             with Sealed():
                 options.all = self._options(url, headers)
                 del headers
-                options.proxy = options.all["proxy"] = _way(url, options.all["proxy"])
+                options.proxy = options.all["proxy"] = self._way(url)
                 target = parse_uri(url)
                 if options.proxy is None and not on_trio() and not is_address(target.host):
                     options.all["sock"] = await connected(target.host, target.port)
                 elif options.proxy is not None and can_stagger():
                     options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                client = opening(
-                    url, Limits(self.max_message, self.write_timeout, self.dead_after), options.all
-                )
-                connection = await client.__aenter__()
+                limits = Limits(self.max_message, self.write_timeout, self.dead_after)
+                dialled, adapter = client(url, limits, options.all)
+                connection = await dialled.__aenter__()
         except Exception as error:
             failure = dial_error(error, url, options.proxy)
         if failure is not None:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
         if not on_trio():
-            client = connection  # either closes it, and the client holds what it was dialled with
+            dialled = connection  # either closes it, and the client holds what it was dialled with
         connection.request = None  # the upgrade's, with the key: nobody asks for either any more
         connection.response.headers.clear()
         del options, target
-        transport = adapted(connection)
+        transport = adapter(connection)
         try:
             yield transport
         finally:
             try:
                 await transport.aclose()
             finally:
-                await client.__aexit__(None, None, None)
+                await dialled.__aexit__(None, None, None)
+
+    def _way(self, url: str) -> str | None:
+        """The proxy that this dial goes through, if any; its origin is noted."""
+        proxy = None if is_loopback(urlsplit(url).hostname or "") else self.proxy
+        if proxy is True:
+            proxy = proxy_for(url)
+        if not proxy:
+            reached("TCP", where=named(url))
+            return None
+        way = read_proxy(proxy)
+        reached("proxy", where=named(url), proxy=named(way))
+        return way
 
     def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
-        """What ``websockets.connect`` takes."""
-        host = urlsplit(url).hostname or ""
+        """What ``websockets.connect`` takes, without the proxy."""
         options: dict[str, Any] = {
             "additional_headers": {**(self.headers or {}), **headers},
-            "proxy": None if is_loopback(host) or not self.proxy else self.proxy,
             "compression": None,
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
@@ -166,18 +167,6 @@ class WebSocket:
         if self.ssl is not None and url.startswith("wss:"):
             options["ssl"] = self.ssl
         return options
-
-
-def _way(url: str, proxy: str | bool | None) -> str | None:
-    """The proxy that this dial goes through, if any; its origin is noted."""
-    if proxy is True:
-        proxy = proxy_for(url)
-    if not proxy:
-        reached("TCP", where=named(url))
-        return None
-    way = read_proxy(str(proxy))
-    reached("proxy", where=named(url), proxy=named(way))
-    return way
 
 
 def quiet_logger() -> logging.Logger:

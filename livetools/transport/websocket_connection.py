@@ -12,8 +12,10 @@ is documented is used of it and of its ``Protocol``. Four things differ from wha
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
@@ -25,27 +27,26 @@ from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
-from .line.framing import DATA, PONG
+from .line.framing import DATA, PONG, masks
 from .line.pings import Pongs
-from .line.silence import Sign, Silence
+from .line.silence import Silence
 from .setup_timeout import reached
 from .websocket_errors import gone
 
 if TYPE_CHECKING:
-    from websockets.asyncio.client import ClientConnection
     from websockets.protocol import Event
-    from websockets.trio.client import ClientConnection as TrioClientConnection
 
     class _Connection:
         """What both loops' connections have."""
 
+        protocol: Any
+
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
         async def handshake(self, *args: Any, **kwargs: Any) -> None: ...
         def process_event(self, event: Event) -> None: ...
+        async def wait_closed(self) -> None: ...
 else:
     _Connection = object
-
-C = TypeVar("C", bound="ClientConnection | TrioClientConnection")
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
@@ -68,24 +69,28 @@ _NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no que
 class Inflow:
     """What has come on one connection, and waits for ``receive``."""
 
-    __slots__ = ("cause", "left", "news", "over", "parts", "pongs", "silence", "waiting")
-
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
+        self.limits, self.pongs, self.now = limits, pongs, now
+        self.silence = Silence(limits.dead_after, now, pongs.ping)
         self.waiting = _NONE
         self.parts: bytearray | None = None  # of a message in fragments
-        self.pongs: Pongs
-        self.silence: Silence
         self.news = make_wake()  # set when a message or the end has come
         self.over = False  # the end has come, behind the messages that wait
-        self.left = False  # nobody will receive any more: what comes is dropped
+        self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
         self.cause: BaseException | None = None  # why the line broke, if it is known
 
-    def blame(self, cause: BaseException | None) -> None:
-        """The line breaks for this. What broke it first counts."""
-        self.cause = self.cause or cause
+    def fragment(self, frame: Frame) -> None:
+        """A fragment of a message has come, or all of it."""
+        if self.parts is None:
+            self.parts = bytearray()
+        self.parts += frame.data
+        if frame.fin:
+            message, self.parts = bytes(self.parts), None
+            self.message(message)
 
-    def put(self, message: bytes) -> None:
-        """It waits for ``receive``."""
+    def message(self, message: bytes) -> None:
+        """A message has come whole: it waits for ``receive``."""
+        self.pongs.messages += 1
         if self.left:
             return
         if self.waiting is _NONE:
@@ -93,14 +98,21 @@ class Inflow:
         self.waiting.append(message)
         self.news.set()
 
+    @property
+    def full(self) -> bool:
+        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
+        return len(self.waiting) > WAITING and not (self.left or self.over)
+
     def is_dead(self, unread: bool) -> bool:
         """Look at the silence of the line: ask it for a sign of life where that is due. True: it has broken."""
-        sign = self.silence.look(unread)
-        if sign is Sign.PING:
-            self.pongs.ping()
-        elif sign is Sign.DEAD:
+        dead = self.silence.look(unread)
+        if dead:
             self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
-        return sign is Sign.DEAD
+        return dead
+
+    def blame(self, cause: BaseException | None) -> None:
+        """The line breaks for this. What broke it first counts."""
+        self.cause = self.cause or cause
 
     def end(self) -> None:
         """Nothing more will come."""
@@ -109,7 +121,7 @@ class Inflow:
 
 
 class Receiving(_Connection):
-    """What both connection classes do otherwise than ``websockets``."""
+    """What both connection classes do otherwise than ``websockets``. What comes goes to the inflow."""
 
     inflow: Inflow
 
@@ -129,33 +141,26 @@ class Receiving(_Connection):
     def process_event(self, event: Event) -> None:
         if isinstance(event, Frame):
             if event.opcode in DATA:
-                return self._data(event)
+                return self.inflow.fragment(event)
             if event.opcode == PONG and self.inflow.pongs.answer(bytes(event.data)):
                 return None
         return super().process_event(event)
 
-    def _data(self, frame: Frame) -> None:
-        """A message, or a fragment of one."""
-        inflow = self.inflow
-        if inflow.parts is None:
-            inflow.parts = bytearray()
-        inflow.parts += frame.data
-        if frame.fin:
-            message, inflow.parts = bytes(inflow.parts), None
-            self.message(message)
+    @abstractmethod
+    def watch(self) -> None:
+        """Notice from here on when the line falls silent."""
 
-    def message(self, message: bytes) -> None:
-        """A message has come whole."""
-        self.inflow.pongs.messages += 1
-        self.inflow.put(message)
+
+C = TypeVar("C", bound=Receiving)
 
 
 class Adapter(ABC, Generic[C]):
-    """What the loops have in common. ``C``: the connection, of which each loop has its own class."""
+    """The transport of one connection. ``C``: the class of the connection, of which each loop has its own."""
 
-    def __init__(self, connection: C, inflow: Inflow) -> None:
-        self._connection, self._inflow, self._pongs = connection, inflow, inflow.pongs
-        self._closing = False
+    def __init__(self, connection: C) -> None:
+        self._connection, self._inflow, self._pongs = connection, connection.inflow, connection.inflow.pongs
+        self._masks = masks(os.urandom)
+        connection.watch()
 
     async def send(self, frame: bytes) -> None:
         """See :class:`~.contract.Transport`."""
@@ -188,7 +193,8 @@ class Adapter(ABC, Generic[C]):
 
     async def aclose(self) -> None:
         """See :class:`~.contract.Transport`."""
-        self._closing = True
+        self._inflow.left = True
+        self._read_on()
         try:
             with anyio.move_on_after(CLOSE_TIMEOUT):
                 await self._close()
@@ -198,7 +204,7 @@ class Adapter(ABC, Generic[C]):
     async def _gone(self) -> Gone:
         """The end, once it is known."""
         await self._connection.wait_closed()
-        return gone(self._connection.protocol.close_exc, self._closing, self._inflow.cause)
+        return gone(self._connection.protocol.close_exc, self._inflow.left, self._inflow.cause)
 
     @abstractmethod
     async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
@@ -209,7 +215,7 @@ class Adapter(ABC, Generic[C]):
 
     @abstractmethod
     def _read_on(self) -> None:
-        """There is room in the queue: resume reading, if that was paused."""
+        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
 
     @abstractmethod
     async def _close(self) -> None:

@@ -30,7 +30,7 @@ from livetools.evals import (
 from livetools.testing import FakeLiveServer
 from livetools.testing.pretend import Pretend
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 async def judged(agent, server, caller, *expect, **options):

@@ -9,7 +9,6 @@ import pytest
 
 from livetools.events import Usage
 from livetools.protocol.messages.to_events import usage
-from livetools.setup.price import dollars
 
 LIVE = "models/gemini-3.8-live"
 MILLION = 1_000_000
@@ -60,7 +59,7 @@ def test_what_cannot_be_told_is_none(tokens):
 
 def test_without_the_package_there_is_no_price(monkeypatch):
     monkeypatch.setitem(sys.modules, "genai_prices", None)
-    assert dollars(Usage(1, 1, 2, model=LIVE)) is None
+    assert Usage(1, 1, 2, model=LIVE).cost is None
 
 
 def test_the_kinds_are_read_in_either_casing_and_summed():

@@ -13,14 +13,18 @@ import selectors
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any, TypeVar
+from unittest import mock
 
 import anyio
+import trio
 from trio._core import _run as trio_run
 from trio.testing import MockClock
 
 from livetools.session.handlers.threads import DaemonThreads
-from livetools.transport.loop.wake import poster
+from livetools.session.running import clock
+from livetools.transport.loop.wake import on_trio, poster
 
 T = TypeVar("T")
 
@@ -124,23 +128,58 @@ class _Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._skipping.skipped
 
+    def block(self, seconds: float) -> None:
+        self._skipping.skipped += seconds
+
     async def getaddrinfo(self, host: Any, port: Any, **hints: Any) -> Any:  # type: ignore[override]
         """Not in a thread, which the clock would not wait for."""
         return socket.getaddrinfo(host, port, **hints)
 
 
-def run(backend: str, function: Callable[..., Awaitable[T]], *args: Any, seed: int = 0) -> T:
-    """Run an async function to its end on ``"asyncio"`` or ``"trio"``, in no time; ``seed`` gives trio its order."""
+@contextlib.contextmanager
+def backend(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the fixture ``anyio_backend`` gives, ``"asyncio"`` or ``"trio"``, for tests whose time costs nothing.
+
+    The clock that sessions, servers and bridges have by themselves is that of the loop, too.
+    """
     threads = _Threads()
-    with threads.watched():
-        if backend == "asyncio":
-            return anyio.run(function, *args, backend_options={"loop_factory": lambda: _Loop(threads)})
-        trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True  # as Hypothesis does
-        trio_run._r.seed(seed)
-        clock = MockClock(autojump_threshold=0)
+    with threads.watched(), _system_clock():
+        if name == "asyncio":
+            yield name, {"loop_factory": lambda: _Loop(threads)}
+            return
+        mocked = MockClock(autojump_threshold=0)
 
         def changed() -> None:
-            clock.autojump_threshold = math.inf if threads.busy else 0
+            mocked.autojump_threshold = math.inf if threads.busy else 0
 
         threads.changed = changed
-        return anyio.run(function, *args, backend="trio", backend_options={"clock": clock})
+        yield name, {"clock": mocked}
+
+
+@contextlib.contextmanager
+def _system_clock() -> Iterator[None]:
+    """The system's clock, those that are made meanwhile and the one that all sessions share, tells the loop's time."""
+    with mock.patch.object(clock, "time", SimpleNamespace(monotonic=anyio.current_time)):
+        with mock.patch.object(clock.SYSTEM_CLOCK, "now", anyio.current_time):
+            yield
+
+
+def block(seconds: float) -> None:
+    """As if the loop were blocked, or its process stopped, for so long: it is later, and nothing has run meanwhile."""
+    if on_trio():
+        mocked = trio.lowlevel.current_clock()
+        assert isinstance(mocked, MockClock)
+        mocked.jump(seconds)
+    else:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, _Loop)
+        loop.block(seconds)
+
+
+def run(name: str, function: Callable[..., Awaitable[T]], *args: Any, seed: int = 0) -> T:
+    """Run an async function to its end on ``"asyncio"`` or ``"trio"``, in no time; ``seed`` gives trio its order."""
+    if name == "trio":
+        trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True  # as Hypothesis does
+        trio_run._r.seed(seed)
+    with backend(name) as (loop, options):
+        return anyio.run(function, *args, backend=loop, backend_options=options)

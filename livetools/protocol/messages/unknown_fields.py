@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from livetools.setup.sdk import generated_tables
 from livetools.setup.sdk.camel_case import camel
+from livetools.setup.sdk.generated_tables import tables
 
 
 class WireObject(BaseModel):
@@ -50,14 +50,14 @@ def in_json(value: object, kind: str, path: str, found: list[object]) -> None:
     if isinstance(value, list):
         for each in value:
             in_json(each, kind, path, found)
-    elif isinstance(value, dict) and kind in generated_tables.types():
+    elif isinstance(value, dict) and kind in tables().types:
         _in_fields(value, kind, path, found)
 
 
 def _in_fields(
     fields: Mapping[str, Any], kind: str, path: str, found: list[object], told: frozenset[str] = frozenset()
 ) -> None:
-    known = generated_tables.types()[kind]
+    known = tables().types[kind]
     for key, value in fields.items():
         # The SDK's tables have camelCase names; a key may come in either casing.
         name = key if key in known else camel(key)

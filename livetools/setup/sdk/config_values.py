@@ -15,6 +15,7 @@ from livetools.setup.did_you_mean import did_you_mean
 
 from . import generated_tables
 from .camel_case import snake
+from .generated_tables import tables
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -58,7 +59,7 @@ def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
         if odd := [name for name, each in _as(value, "object", path).items() if not isinstance(each, str)]:
             raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
         return value
-    enums, fields = generated_tables.enums(), generated_tables.types().get(kind)
+    enums, fields = tables().enums, tables().types.get(kind)
     if kind.startswith("["):
         inner = kind[1:-1]
         read = _as(value, "[string]" if inner == "string" or inner in enums else "list", path)
@@ -77,7 +78,7 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
         if name not in fields:
             raise ConfigError(f"{path} has no field {snake(name)!r}; {_hint(name, fields)}")
         # most fields of generation_config are in the config itself as well
-        where = path.removesuffix(".generation_config") if name in generated_tables.places() else path
+        where = path.removesuffix(".generation_config") if name in tables().places else path
         made = checked(inner, fields[name], f"{where}.{snake(name)}")
         read[name] = str(made) if name in INT64 else made
     return read
@@ -128,9 +129,7 @@ _ONLY = {
 
 def _said(path: str, fields: Sequence[str]) -> str:
     # most fields of generation_config are in the config itself as well; a history is the turns
-    skipped = fields[0] == "turns" or (
-        fields[0] == "generationConfig" and fields[1] in generated_tables.places()
-    )
+    skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables().places)
     return ".".join([path, *map(snake, fields[skipped:])])
 
 

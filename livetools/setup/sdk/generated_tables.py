@@ -10,41 +10,36 @@ A kind is the name of a type, or of an enum, or one of ``boolean``, ``integer``,
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import Any
+
+from msgspec import Struct, json
+
+
+class Tables(Struct, frozen=True):
+    """What ``tables.json`` holds; ``refused`` and ``renamed`` by the API, ``"gemini"`` and ``"vertex"``."""
+
+    types: dict[str, dict[str, str]]  # the fields of each type: camelCase name → kind
+    enums: dict[str, list[str]]  # the values of each enum
+    places: dict[
+        str, str
+    ]  # the object of the setup that has a field of LiveConnectConfig; "": the setup itself
+    refused: dict[str, list[str]]  # paths that google-genai's converter to the API raises for
+    renamed: dict[str, dict[str, str]]  # paths whose last name the API spells otherwise, and how
 
 
 @cache
-def _tables() -> Mapping[str, Any]:
-    text = resources.files("livetools.setup.sdk").joinpath("tables.json").read_text(encoding="utf-8")
-    tables: Mapping[str, Any] = json.loads(text)
-    return tables
-
-
-def types() -> Mapping[str, Mapping[str, str]]:
-    """The fields of each type: camelCase name → kind."""
-    found: Mapping[str, Mapping[str, str]] = _tables()["types"]
-    return found
-
-
-def enums() -> Mapping[str, list[str]]:
-    """The values of each enum."""
-    found: Mapping[str, list[str]] = _tables()["enums"]
-    return found
-
-
-def places() -> Mapping[str, str]:
-    """The object of the setup that holds each field of a ``LiveConnectConfig``; ``""`` is the setup itself."""
-    found: Mapping[str, str] = _tables()["places"]
-    return found
+def tables() -> Tables:
+    """The tables, read when they are needed first."""
+    return json.decode(
+        resources.files("livetools.setup.sdk").joinpath("tables.json").read_bytes(), type=Tables
+    )
 
 
 def refused(message: str, *, vertexai: bool) -> Iterator[tuple[str, ...]]:
     """The paths in this message of the client that google-genai raises for where this API is dialled."""
-    for path in _tables()["refused"]["vertex" if vertexai else "gemini"]:
+    for path in tables().refused["vertex" if vertexai else "gemini"]:
         name, *fields = path.split(".")
         if name == message:
             yield tuple(fields)
@@ -52,7 +47,7 @@ def refused(message: str, *, vertexai: bool) -> Iterator[tuple[str, ...]]:
 
 def renamed(message: str, *, vertexai: bool) -> Iterator[tuple[tuple[str, ...], str]]:
     """The paths in this message whose last name this API spells otherwise, and how."""
-    for path, spelling in _tables()["renamed"]["vertex" if vertexai else "gemini"].items():
+    for path, spelling in tables().renamed["vertex" if vertexai else "gemini"].items():
         name, *fields = path.split(".")
         if name == message:
             yield tuple(fields), spelling

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from livetools.setup.sdk import generated_tables
+from livetools.setup.sdk.generated_tables import tables
 from livetools.testing.wire import Message, Refused, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
@@ -120,7 +121,7 @@ _ENUMS = {
     "Type": "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL",
 }
 _WRONG = object()  # replaces a value of the wrong type while a frame is read
-ENUMS = {name: frozenset(values) for name, values in generated_tables.enums().items()}
+ENUMS = {name: frozenset(values) for name, values in tables().enums.items()}
 ENUMS |= {name: frozenset(values.split()) for name, values in _ENUMS.items()}
 
 
@@ -154,7 +155,7 @@ MESSAGES: dict[str, dict[str, Field]] = {
 def _add_types() -> None:
     """Add what google-genai knows beside the table: types, and fields of types."""
     scalars = {"boolean": "bool", "integer": "int64", "number": "float", "object": "struct"}
-    for type_, fields in generated_tables.types().items():
+    for type_, fields in tables().types.items():
         known = MESSAGES.setdefault(type_, {})
         for name, kind in fields.items():
             inner = kind.strip("[]{}")

@@ -1,9 +1,9 @@
 """Encodes and decodes websocket frames of whole messages, which are nearly all traffic. Pure: bytes in, bytes out.
 
 A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts what
-is whole and plain, and hands everything else (control frames, fragments) piece by piece to the parser of
-``websockets``, which always finds itself at the beginning of a frame, or inside one that was begun with it. What the
-protocol forbids is refused at its first telling byte: nobody waits for the rest of it.
+is whole and plain, and hands everything else (control frames, fragments, what the protocol forbids, what is too big)
+piece by piece to the parser of ``websockets``, which always finds itself at the beginning of a frame, or inside one
+that was begun with it, and judges it.
 """
 
 from __future__ import annotations
@@ -21,37 +21,28 @@ CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 #: The bits of the first and of the second byte that say so.
 FIN, MASKED = 0x80, 0x80
 DATA = frozenset({CONT, TEXT, BINARY})
-LAWFUL = DATA | {CLOSE, PING, PONG}
 WHOLE = (FIN | TEXT, FIN | BINARY)  # how a message in one frame begins
 POOL = 128  # bytes of randomness that are drawn at once
 
 
-class Unlawful(Exception):
-    """What came must end the connection, with this close code."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code, self.reason = code, reason
-
-
 class Piece(bytes):
-    """Bytes for the full parser: a control frame, or some of a fragment."""
+    """Bytes for the full parser."""
 
 
 class Cutter:
-    """A server's stream, cut into messages. ``bound``: bytes of a message, all its fragments together.
+    """A server's stream, cut into messages. ``bound``: bytes of a message.
 
     :meth:`add` what came, then take :meth:`next` until it returns ``None``.
     """
 
-    __slots__ = ("_at", "_bound", "_data", "_gathered", "_inside")
+    __slots__ = ("_at", "_bound", "_data", "_fragments", "_inside")
 
     def __init__(self, bound: int | None) -> None:
         self._bound = float("inf") if bound is None else bound
         self._data: bytes | bytearray = b""
         self._at = 0
-        self._inside = 0  # bytes that are still to come of a fragment whose beginning was handed on
-        self._gathered = -1  # bytes of the fragments so far; -1: no message is in fragments
+        self._inside = 0  # bytes that are still to come of a frame whose beginning was handed on
+        self._fragments = False  # a message in fragments has begun, and has not ended
 
     def add(self, data: bytes) -> None:
         """More came."""
@@ -73,34 +64,27 @@ class Cutter:
         return self._at < len(self._data)
 
     def next(self) -> bytes | None:
-        """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come.
-
-        Raises :class:`Unlawful`; nothing may be asked of it after that.
-        """
+        """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come."""
         data, at, came = self._data, self._at, len(self._data)
         left = came - at
         if not left:
             return None
         # Whole text and binary frames are nearly all traffic. Everything else takes the longer way.
-        if left < 2 or self._inside or self._gathered >= 0 or data[at] not in WHOLE:
+        if left < 2 or self._inside or self._fragments or data[at] not in WHOLE:
             return self._other(data, at, left)
         size = data[at + 1]
         begin = at + 2
         # 126 and 127 announce a longer length; a server's frame with the mask bit is against the protocol.
         if size > 125:
-            if size == 126:
-                begin = at + 4
-                size = int.from_bytes(data[at + 2 : begin], "big")
-            elif size == 127:
-                begin = at + 10
-                size = int.from_bytes(data[at + 2 : begin], "big")
-            else:
-                raise Unlawful(1002, "incorrect masking")
+            if size & MASKED:
+                return self._piece(left)
+            begin = at + (4 if size == 126 else 10)
             if begin > came:
                 return None
-        # By the announced length, before its bytes have come.
+            size = int.from_bytes(data[at + 2 : begin], "big")
+        # The parser refuses it by the announced length, before its bytes have come.
         if size > self._bound:
-            self._too_big(size)
+            return self._piece(begin - at)
         end = begin + size
         if end > came:
             return None
@@ -112,56 +96,31 @@ class Cutter:
         return message if type(message) is bytes else bytes(message)
 
     def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:
-        # The beginning of this fragment was handed on, so its rest follows as it comes: the full parser collects it.
+        # The beginning of this frame was handed on, so its rest follows as it comes.
         if self._inside:
             return self._piece(min(self._inside, left))
-        opcode = self._checked(data[at])
         if left < 2:
             return None
-        size, begin = data[at + 1], 2
-        if size & MASKED:
-            raise Unlawful(1002, "incorrect masking")
-        # Control frames may come between fragments. They are handed on whole: the parser answers pings and closes.
-        if opcode >= CLOSE:
-            if size > 125:
-                raise Unlawful(1002, "control frame too long")
-            return self._piece(2 + size) if left >= 2 + size else None
-        if size > 125:
-            begin = 4 if size == 126 else 10
-            if left < begin:
+        first, size, head = data[at], data[at + 1], 2
+        control = first & 15 >= CLOSE
+        if size in (126, 127):
+            head = 4 if size == 126 else 10
+            if left < head:
                 return None
-            size = int.from_bytes(data[at + 2 : at + begin], "big")
-        # The bound is of the message: all its fragments count.
-        gathered = max(self._gathered, 0) + size
-        if gathered > self._bound:
-            self._too_big(gathered)
-        self._gathered = -1 if data[at] & FIN else gathered
-        self._inside = begin + size
+            size = int.from_bytes(data[at + 2 : at + head], "big")
+        # Lawful control frames are handed on whole: a pong is taken by who asked for it.
+        elif control and size <= 125 and left < head + size:
+            return None
+        if not control:  # those may come between fragments
+            self._fragments = not first & FIN
+        self._inside = head + size
         return self._piece(min(self._inside, left))
-
-    def _checked(self, first: int) -> int:
-        """The opcode of a frame that may begin with this byte."""
-        opcode = first & 15
-        if opcode not in LAWFUL:
-            raise Unlawful(1002, "invalid opcode")
-        if first & 0x70:
-            raise Unlawful(1002, "reserved bits must be 0")
-        if opcode >= CLOSE and not first & FIN:
-            raise Unlawful(1002, "fragmented control frame")
-        if opcode == CONT and self._gathered < 0:
-            raise Unlawful(1002, "unexpected continuation frame")
-        if opcode in (TEXT, BINARY) and self._gathered >= 0:
-            raise Unlawful(1002, "expected a continuation frame")
-        return opcode
 
     def _piece(self, size: int) -> Piece:
         piece = Piece(self._data[self._at : self._at + size])
         self._at += size
         self._inside = max(0, self._inside - size)
         return piece
-
-    def _too_big(self, size: int) -> None:
-        raise Unlawful(1009, f"a message of {size} bytes where {self._bound} are allowed")
 
 
 def masks(random: Callable[[int], bytes]) -> Iterator[bytes]:

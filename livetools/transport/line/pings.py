@@ -28,19 +28,14 @@ class Counts:
 class Ping:
     """A ping. Called, it returns how many messages were taken that came behind its pong; ``None``: no pong came yet."""
 
-    __slots__ = ("_before", "_counts", "payload")
+    __slots__ = ("_counts", "before", "payload")
 
     def __init__(self, counts: Counts, payload: bytes) -> None:
-        self.payload = payload
-        self._counts = counts
-        self._before: int | None = None  # messages that came before its pong
+        self._counts, self.payload = counts, payload
+        self.before: int | None = None  # messages that came before its pong
 
     def __call__(self) -> int | None:
-        return None if self._before is None else max(0, self._counts.taken - self._before)
-
-    def answered(self, messages: int) -> None:
-        """The pong came, behind so many messages."""
-        self._before = messages
+        return None if self.before is None else max(0, self._counts.taken - self.before)
 
 
 class Pongs(Counts):
@@ -110,7 +105,7 @@ class Pongs(Counts):
         if self._sent is None or self._sent.payload != payload:
             return False
         # The count of this moment: messages that came before the pong were sent before our frame had arrived.
-        self._sent.answered(self.messages)
+        self._sent.before = self.messages
         self._sent = None
         self._go_on()
         return True

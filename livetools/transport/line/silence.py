@@ -11,7 +11,6 @@ thing to happen is that this is looked at, before what came meanwhile has been r
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum, auto
 from math import inf
 
 ASK_AFTER = 15.0  # seconds without a byte after which a ping is sent; half of ``dead_after``, if that is less
@@ -19,26 +18,20 @@ STOPPED = 1.0  # seconds of delay of a timer that show that the program stood st
 EARLY = 0.001  # seconds by which a timer may fire too early
 
 
-class Sign(Enum):
-    """What a line that was looked at needs."""
-
-    NONE = auto()
-    PING = auto()
-    DEAD = auto()
-
-
 class Silence:
     """The silence of one connection. ``heard`` is set to ``clock()`` with each byte that comes.
 
-    :meth:`look` at it after :attr:`wait` seconds, and do what it returns. ``dead_after``: ``None`` for never.
+    :meth:`look` at it after :attr:`wait` seconds. ``ping`` asks for a sign of life. ``dead_after``: ``None`` for never.
     """
 
-    __slots__ = ("_ask_after", "_clock", "_dead_at", "_due", "_pinged", "dead_after", "heard")
+    __slots__ = ("_ask_after", "_clock", "_dead_at", "_due", "_ping", "_pinged", "dead_after", "heard")
 
-    def __init__(self, dead_after: float | None, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, dead_after: float | None, clock: Callable[[], float], ping: Callable[[], None]
+    ) -> None:
         self.dead_after = inf if dead_after is None else dead_after
         self._ask_after = min(ASK_AFTER, self.dead_after / 2)
-        self._clock = clock
+        self._clock, self._ping = clock, ping
         self.heard = clock()
         self._pinged = -inf
         self._dead_at = inf  # unless something comes
@@ -54,8 +47,11 @@ class Silence:
         """How long nothing has come."""
         return self._clock() - self.heard
 
-    def look(self, unread: bool = False) -> Sign:
-        """What is to be done now. ``unread``: what has come is not read at present, so that nothing can be heard."""
+    def look(self, unread: bool = False) -> bool:
+        """Ask the line for a sign of life, where that is due. True: it is dead.
+
+        ``unread``: what has come is not read at present, so that nothing can be heard.
+        """
         now = self._clock()
         # The reader is held back by its consumer: bytes may have come that nobody has read.
         if unread:
@@ -63,17 +59,17 @@ class Silence:
         # The program stood still: for that long nothing could be heard, so it is not silence.
         if (late := now - self._due) > STOPPED:
             self.heard = min(now, self.heard + late)
-        sign = Sign.NONE
         # A ping is out and nothing has come since: now only its deadline counts.
         if self._pinged > self.heard:
             if now >= self._dead_at - EARLY:
-                return Sign.DEAD
+                return True
         elif now >= self.heard + self._ask_after - EARLY:
-            self._pinged, sign = now, Sign.PING
+            self._pinged = now
             # it has the time to answer, however late the ping is
             self._dead_at = max(self.heard, now - self._ask_after) + self.dead_after
+            self._ping()
         asked = self._pinged > self.heard
         # The next look is at the deadline or a step before it, whichever is earlier: a stopped program shows between
         # two looks.
         self._due = min(self._dead_at, now + self._ask_after) if asked else self.heard + self._ask_after
-        return sign
+        return False

@@ -24,7 +24,7 @@ from livetools.integrations.telephony.codec import PCMA, PCMU
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 URL = "wss://example.org/call"
 TOKEN = "the-token-of-the-account"

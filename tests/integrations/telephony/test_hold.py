@@ -17,7 +17,7 @@ from livetools.integrations.telephony.hold import Hold, sound_of
 from livetools.integrations.telephony.speech import Speech
 from livetools.testing import FakeClock
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 SOUND = b"\x01\x00" * 1600  # a tenth of a second
 CALL = Call("1", "search", {})

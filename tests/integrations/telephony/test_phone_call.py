@@ -37,7 +37,7 @@ from livetools.integrations.telephony.testing import (
 )
 from livetools.testing import FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 NUMBER = "+4722225555"
 TRANSFER = transfer_to({"front desk": NUMBER, "kitchen": "sip:kitchen@example.org"})

@@ -40,7 +40,7 @@ from livetools.integrations.telephony.testing import (
 )
 from livetools.testing import FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 URL = "wss://example.org/call"
 

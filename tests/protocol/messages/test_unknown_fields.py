@@ -12,8 +12,8 @@ import pytest
 from livetools.events import UnknownMessage
 from livetools.protocol.messages.incoming import parse
 from livetools.protocol.messages.to_events import events
-from livetools.setup.sdk import generated_tables
 from livetools.setup.sdk.camel_case import camel, snake
+from livetools.setup.sdk.generated_tables import tables
 
 SCALARS: dict[str, Any] = {
     "boolean": True, "integer": 7, "number": 0.5, "string": "1.5s", "bytes": "AAAA", "any": None,
@@ -30,11 +30,11 @@ def whole(kind: str, seen: tuple[str, ...] = ()) -> Any:
         return [whole(kind[1:-1], seen)]
     if kind.startswith("{"):
         return {"free": 1}
-    if kind in generated_tables.enums():
-        return generated_tables.enums()[kind][1]
-    if kind not in generated_tables.types():
+    if kind in tables().enums:
+        return tables().enums[kind][1]
+    if kind not in tables().types:
         return SCALARS[kind]
-    fields = generated_tables.types()[kind]
+    fields = tables().types[kind]
     return {name: whole(each, (*seen, kind)) for name, each in fields.items() if each.strip("[]") not in seen}
 
 

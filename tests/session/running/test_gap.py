@@ -14,12 +14,13 @@ from typing import Any
 
 import anyio
 import pytest
+from support.virtual import block
 
 import livetools
 from livetools import NoAnswer, ToolStarted, tool
 from livetools.testing import FakeClock
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 HOUR = 3600.0
@@ -62,7 +63,7 @@ async def test_a_tool_that_ended_in_time_has_not_timed_out(opened: Opened, ended
     async with opened([ended], model=model) as line:
         line.call(call(ended.__name__))
         await line.until(ToolStarted)
-        time.sleep(0.4)
+        block(0.4)
         (response, *_) = await line.responses(1)
     assert "DONE" in str(response["response"])
 
@@ -77,7 +78,7 @@ async def test_a_tool_that_goes_on_behind_it_has_timed_out(opened: Opened) -> No
     async with opened([endless]) as line:
         line.call(call("endless"))
         await line.until(ToolStarted)
-        time.sleep(0.4)
+        block(0.4)
         (response,) = await line.responses(1)
     assert response["response"] == {"error": "timed out after 0.2 s"}
 
@@ -88,7 +89,7 @@ async def test_an_ask_whose_words_came_in_time_has_them(opened: Opened) -> None:
         async def answer() -> None:
             await line.receive()
             line.says("in time")
-            time.sleep(0.4)
+            block(0.4)
 
         group.start_soon(answer)
         assert str(await line.session.ask("Well?", timeout=0.2)) == "in time"
@@ -97,11 +98,11 @@ async def test_an_ask_whose_words_came_in_time_has_them(opened: Opened) -> None:
 async def test_an_ask_whose_words_did_not_come_is_over_in_time(opened: Opened) -> None:
     async with opened() as line, anyio.create_task_group() as group:
 
-        async def block() -> None:
+        async def say_nothing() -> None:
             await line.receive()
-            time.sleep(0.4)
+            block(0.4)
 
-        group.start_soon(block)
+        group.start_soon(say_nothing)
         began = anyio.current_time()
         with pytest.raises(TimeoutError):
             await line.session.ask("Well?", timeout=0.2)

@@ -19,8 +19,8 @@ from livetools import (
 )
 from livetools.protocol.calls.reply_batching import AnswerFrame
 from livetools.protocol.input.resend import Entry, Frame, Write
-from livetools.session import memory
 from livetools.session.running.writer import Writer
+from livetools.testing import memory
 
 pytestmark = pytest.mark.anyio
 

@@ -19,8 +19,8 @@ from websockets.exceptions import ConnectionClosed
 
 from livetools import ConfigError, connect
 from livetools.setup.plan import make_plan
-from livetools.setup.sdk import generated_tables
 from livetools.setup.sdk.camel_case import snake
+from livetools.setup.sdk.generated_tables import tables
 from livetools.testing import FakeLiveServer
 
 RECORDED: dict[str, Any] = json.loads(sdk_tables.FILE.read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ def value_at(path: str) -> Any:
     names = path.split(".")
     kind, kinds = "LiveConnectConfig", []
     for name in names:
-        kind = generated_tables.types()[kind.strip("[]{}")][name]
+        kind = tables().types[kind.strip("[]{}")][name]
         kinds.append(kind)
     value = smallest(kind)
     for name, above in zip(reversed(names), [*reversed(kinds[:-1]), ""], strict=True):
@@ -112,8 +112,8 @@ def smallest(kind: str) -> Any:
         return [smallest(kind[1:-1])]
     if kind.startswith("{"):
         return {"k": "v"}
-    if kind in generated_tables.enums():
-        return generated_tables.enums()[kind][-1]
+    if kind in tables().enums:
+        return tables().enums[kind][-1]
     return scalars.get(kind, {})
 
 
@@ -232,7 +232,7 @@ def leaves(annotation: Any, seen: tuple[type, ...] = ()) -> Iterator[tuple[str, 
             for path, value in leaves(model, (*seen, model)):
                 yield f"{name}.{path}", {name: [value] if wrap else value}
         elif model is None:
-            kind = generated_tables.types().get(annotation.__name__, {}).get(sdk_tables.to_camel(name), "any")
+            kind = tables().types.get(annotation.__name__, {}).get(sdk_tables.to_camel(name), "any")
             yield name, {name: smallest(kind)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.transport.line.silence import Sign, Silence
+from livetools.transport.line.silence import Silence
 
 
 class Line:
@@ -12,7 +12,7 @@ class Line:
 
     def __init__(self, dead_after: float | None) -> None:
         self.now = 1000.0
-        self.silence = Silence(dead_after, lambda: self.now)
+        self.silence = Silence(dead_after, lambda: self.now, self.ping)
         self.pings: list[float] = []
         self.dead_at: float | None = None
         self.looks = 0
@@ -27,11 +27,11 @@ class Line:
     def look(self) -> None:
         self.looks += 1
         assert self.looks < 1000, "it is looked at without end"
-        match self.silence.look():
-            case Sign.PING:
-                self.pings.append(self.now - 1000.0)
-            case Sign.DEAD:
-                self.dead_at = self.now - 1000.0
+        if self.silence.look():
+            self.dead_at = self.now - 1000.0
+
+    def ping(self) -> None:
+        self.pings.append(self.now - 1000.0)
 
     def hear(self) -> None:
         self.silence.heard = self.now
