@@ -19,7 +19,7 @@ from .config_fields import Json, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
-from .plan_fields import CallPolicy, Plan, PlanOptions, ToolSpec
+from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import for_api
 
@@ -178,7 +178,9 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         seed_functions=profile.seed_functions == "honoured",
         seed_ends_with_user=profile.seed_ends_with_user,
         status_signal=profile.idle_signal,
-        strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
+        undeclared=replace(
+            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
+        ),
         answer_lost=profile.answers_lost,
         closes_lost=profile.closes_lost,
         resumption=resumption,

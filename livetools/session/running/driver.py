@@ -220,8 +220,7 @@ class Driver(ABC, Generic[M]):
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""
         record = self.machine.record(run)
-        policy = None if record is None else record.policy  # as it was when the call came
-        return policy is not None and policy.streams
+        return record is not None and record.policy.streams  # as it was when the call came
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""

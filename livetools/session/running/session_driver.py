@@ -158,7 +158,7 @@ class SessionDriver(Driver[Machine]):
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
         record = self.machine.record(run)
-        if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
+        if verdict is True and not self.inbox.iterated and record is not None:
             warn_unread(record.call.name, record.policy.approval_timeout)
         await super().approved(run, verdict)
 
