@@ -12,8 +12,8 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import types
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -43,7 +43,7 @@ from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
-from livetools.transport.loop.timeslice import TimeSlice, passes
+from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Latch, on_trio
 
 from .attached_machine import AttachedMachine
@@ -163,7 +163,7 @@ class Attached:
             log.warning("%s", warning)
         transport = SDKTransport(self._session)
         self._driver = driver = _AttachedDriver(self._plan, transport)
-        self._slice, self._passes = TimeSlice(), passes()
+        self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             handlers = ToolRunner(self._plan.response_key, self._hooks)
@@ -218,7 +218,8 @@ class Attached:
             # A message may be left from a caller who was cancelled.
             if self._message is None:
                 await self._receive()
-                await self._slice.share()  # where many are ready
+                if self._slice.over():  # many are at hand
+                    await self._slice.share()
         finally:
             self._reading = False
         message, self._message = self._message, None
@@ -249,10 +250,8 @@ class Attached:
         while True:
             if self._turn is None:
                 self._turn, fresh = self._session.receive(), True
-            # Where the SDK has a message at hand the loop does not turn, and others have not run.
-            turns = asyncio.get_running_loop().call_soon(self._passes.another)
             try:
-                self._message = await anext(self._turn)
+                self._message = await _anext(self._turn, self._slice.rested)
                 return
             except StopAsyncIteration:
                 self._turn = None
@@ -263,8 +262,6 @@ class Attached:
                 self._turn = None
                 self._failed(close_code(error))
                 raise
-            finally:
-                turns.cancel()
 
     def _failed(self, code: int | None) -> None:
         """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""
@@ -274,3 +271,20 @@ class Attached:
         self._driver.step()
         if code == 1000:
             raise StopAsyncIteration from None
+
+
+@types.coroutine
+def _anext(messages: AsyncIterator[Any], waited: Callable[[], None]) -> Generator[Any, Any, Any]:
+    """The next of the messages. ``waited`` is called where it was not at hand: then other tasks have run."""
+    steps: Any = anext(messages).__await__()
+    step, given = steps.send, None
+    while True:
+        try:
+            waits_for = step(given)
+        except StopIteration as end:
+            return end.value
+        try:
+            step, given = steps.send, (yield waits_for)
+        except BaseException as error:
+            step, given = steps.throw, error
+        waited()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from livetools.session.listening.frame_tap import Direction
+from livetools.session.frame_log import Direction
 from livetools.testing import Recording
 from livetools.testing.wire import Frame, Message, without_media
 
@@ -34,7 +34,7 @@ class _Kept:
 
 
 class FrameHistory:
-    """The frames of one session. A :class:`~livetools.session.listening.frame_tap.FrameListener`.
+    """The frames of one session. A :class:`~livetools.session.frame_log.FrameListener`.
 
     It is also the :class:`~livetools.session.handle_store.HandleStore` of its session: the relay makes one store for
     each page, which is how a session finds the history of its page. ``file`` is where the session is kept on disk; a
@@ -100,7 +100,7 @@ class FrameHistory:
         return any((setup.get("sessionResumption") or {}).get("handle") for setup in last)
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
-        """See :class:`~livetools.session.listening.frame_tap.FrameListener`."""
+        """See :class:`~livetools.session.frame_log.FrameListener`."""
         at = self._clock() - self._began
         self._keep(at, direction, connection + self._connections, data)
         if self.file is not None:
@@ -113,7 +113,7 @@ class FrameHistory:
             self._shrink()
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """See :class:`~livetools.session.listening.frame_tap.FrameListener`."""
+        """See :class:`~livetools.session.frame_log.FrameListener`."""
         close = {"_close": {"code": code, "reason": reason}}
         self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
 

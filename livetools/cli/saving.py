@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from livetools.errors import ConfigError
-from livetools.session.listening.frame_tap import Direction, tap
+from livetools.session.frame_log import Direction
+from livetools.session.listening.frame_tap import tap
 from livetools.session.session import Session
 
 from .agent import Choices, sessions
@@ -35,17 +36,17 @@ NOWHERE = {"base_url": "ws://localhost:9", "api_key": "unused"}
 
 
 class Recorder:
-    """Writes the frames of a session as they come. A :class:`~livetools.session.listening.frame_tap.FrameListener`."""
+    """Writes the frames of a session as they come. A :class:`~livetools.session.frame_log.FrameListener`."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
-        """See :class:`~livetools.session.listening.frame_tap.FrameListener`."""
+        """See :class:`~livetools.session.frame_log.FrameListener`."""
         self._recording.add(parsed(time.monotonic(), direction, connection, data))
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """See :class:`~livetools.session.listening.frame_tap.FrameListener`."""
+        """See :class:`~livetools.session.frame_log.FrameListener`."""
         close = {"_close": {"code": code, "reason": reason}}
         self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from livetools.events import (
     AudioChunk,
@@ -31,7 +31,7 @@ from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Entry, Outbox
 from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
-from livetools.protocol.messages.typed_decoders import only_calls, only_words
+from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
@@ -44,40 +44,33 @@ from .messages import to_events
 SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
 MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
-#: What the model does beside speaking: it is not stuck.
-WORK = (Grounding,)
 #: Events that prove the model has read our input.
 PROOF = SPOKEN | MARKERS
 
 
+@dataclass(eq=False)
 class Reception:
     """One message after another, each field of it (3.x sends many together)."""
 
-    def __init__(
-        self,
-        calls: Calls,
-        turns: Turns,
-        input: InputQueue,
-        outbox: Outbox,
-        connection: Connection,
-        quiet: QuietMoment,
-        latency: Latency,
-        tell: Callable[[Event], None],
-        model: str,
-        limits: TimeLimits,
-    ) -> None:
-        self.model = model  # whose tokens are counted
-        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
-        self.outbox, self.quiet, self.latency = outbox, quiet, latency
-        self.tell, self.limits = tell, limits
-        self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
-        self.suppressed = False  # the user has cut this turn off: the rest of it is not reported
-        self.cuts_next = (
-            False  # the model is cut off as soon as it speaks; until then nothing tells when it will
-        )
-        self.turned = False  # a turn has ended since the setup: the errors for lost calls have been read
-        self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
-        self.tokens = TokenCount()
+    calls: Calls
+    turns: Turns
+    input: InputQueue
+    outbox: Outbox
+    connection: Connection
+    quiet: QuietMoment
+    latency: Latency
+    tell: Callable[[Event], None]
+    model: str  # whose tokens are counted
+    limits: TimeLimits
+    suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
+    cuts_next: bool = (
+        False  # the model is cut off as soon as it speaks; until then nothing tells when it will
+    )
+    turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
+    sound: Samples = field(default_factory=Samples)  # of the model's speech
+    tokens: TokenCount = field(default_factory=TokenCount)
+    _rate: int = 0  # of the sound
+    _about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
 
     def cut_off(self) -> None:
         """The user has cut the model off: the rest of its turn is not reported."""
@@ -124,10 +117,10 @@ class Reception:
             # What the model has read is judged before its calls are entered, by the turns that had ended until then.
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
-        elif (words := only_words(data)) is not None:
-            # The model's words show what it has read, a transcript of the user's shows nothing.
-            read = self.outbox.output(self.turns.ends) if type(words) in SPOKEN else []
-            self._said(words, now)
+        elif (said := only_media(data) or only_words(data)) is not None:
+            # What the model says shows what it has read, a transcript of the user's shows nothing.
+            read = self.outbox.output(self.turns.ends) if type(said) in SPOKEN else []
+            self._said(said, now)
         else:
             return False
         if read:
@@ -224,7 +217,7 @@ class Reception:
                 self.limits.heard(now)
                 self.quiet.user(event.kind == "start", now)
                 self.latency.user(event.kind == "start", now)
-            elif isinstance(event, WORK):
+            elif isinstance(event, Grounding):  # it is not stuck
                 self.turns.worked(now)
             self.tell(event)
 
@@ -280,9 +273,8 @@ class Reception:
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
-            if (
-                self.turned or read
-            ):  # only a handle that came after the errors for lost calls is rid of those calls
+            # Only a handle that came after the errors for lost calls is rid of those calls.
+            if self.turned or read:
                 self.calls.excuses_saved()
             if self.turned:
                 self.turns.stale.saved()

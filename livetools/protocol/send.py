@@ -19,7 +19,7 @@ from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_moment import QuietMoment
-from livetools.setup.plan_fields import CallPolicy, Plan
+from livetools.setup.plan_fields import Plan
 
 from .unprompted import Unprompted
 
@@ -145,7 +145,8 @@ class Dispatch(Unprompted):
                         # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
                         # for a second, except where a lost answer would cost more, or too many are kept.
                         crowded = len(self.outbox) >= CROWDED
-                        write.ask(at_once=crowded or not self.input.streams or _weighs(record.policy))
+                        weighs = record.policy.undo or record.policy.approval
+                        write.ask(at_once=crowded or not self.input.streams or weighs)
             write.place()
         if moved:
             self.connection.conversation_advanced(now)
@@ -175,11 +176,6 @@ class Dispatch(Unprompted):
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
         turns.hears(self.input.streams and not self.input.manual)
         return [Frame(link, item.frame, item.receipt) for item in items]
-
-
-def _weighs(policy: CallPolicy | None) -> bool:
-    """Whether a lost answer of this tool would cost more than a ping: what it did can be undone, or was approved."""
-    return policy is not None and (policy.undo or policy.approval)
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

@@ -101,7 +101,9 @@ class Machine(View):
         self._turn_ends = TurnEnds(self.to_come)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
         self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
-        self.parking = Parking(self.to_come, *shared, self.dispatch)
+        self.parking = Parking(
+            self.to_come, self.calls, self.input, self.outbox, self.connection, self.quiet, self.dispatch
+        )
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
         self._seed = seed
@@ -265,8 +267,7 @@ class Machine(View):
         # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
         if rate is not None:
             for pcm in silence(self.plan.closing_silence, rate):
-                item = Item("audio", outgoing.audio(pcm, rate))
-                self.input.media(item, self.calls.blocking(), not self.connection.usable)
+                self.send_media(outgoing.audio(pcm, rate), "audio", now)
 
     def interrupt(self, now: float, answer: bool = False) -> None:
         """Cut the model's turn off: at the service where the model allows it, and always for the listeners here.
@@ -551,20 +552,17 @@ class Machine(View):
     def _answered_all(self) -> bool:
         return not (self.calls.replies or self.outbox.writing)
 
-    def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
-        """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
-        for run in left & exchange.calls:
-            if run not in self.calls.pending:
-                self.turns.closed(run, now)
-
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
         # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
         # end or a move.
         if left := self.calls.ledger.left:
-            if self.turns.exchange is not None:
-                self._left(self.turns.exchange, left, now)
+            if (exchange := self.turns.exchange) is not None:
+                # Nothing is owed any more for these of its calls: it waits for them no longer.
+                for run in left & exchange.calls:
+                    if run not in self.calls.pending:
+                        self.turns.closed(run, now)
             left.clear()
         if self.turns.swallowed and self._question is not None:
             self.turns.asked_again()

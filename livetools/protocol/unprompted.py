@@ -77,11 +77,11 @@ class Unprompted:
             return False
         self.since = min(self.since, now)
         # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
-        if not self.turns.idle or self.input.prompting or self.input.in_activity:
+        answered = any(item.prompts for item in self.input.queue)
+        if not self.turns.idle or answered or self.input.in_activity:
             return False  # it would cut somebody off
-        awaited = any(
-            not record.background for record in self.calls.texts
-        )  # a lost call: somebody waits for it
+        # A lost call: somebody waits for it.
+        awaited = any(not record.policy.background for record in self.calls.texts)
         if not awaited and self.quiet.at(self.since) > now:
             return False
         self.since = inf

@@ -86,7 +86,7 @@ def adjust(
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
     if wrap is not None:
-        assembly.dial_through(wrap)
+        assembly.dialer = wrap(assembly.dialer)
     assembly.plan = adjusted(assembly.plan, **changes)
     return session
 

@@ -1,4 +1,5 @@
-"""Logs every frame: ``LIVETOOLS_LOG=frames`` prints them, the logger ``livetools.frames`` has them at DEBUG.
+"""Who may hear the frames of a session, and their log: ``LIVETOOLS_LOG=frames`` prints them, the logger
+``livetools.frames`` has them at DEBUG.
 
 That level is set on this very logger: a program that turns on DEBUG for all logs has not asked for what people said.
 
@@ -13,6 +14,7 @@ import os
 import re
 import sys
 import time
+from typing import Literal, Protocol, TypeAlias
 
 from livetools.log import get_logger
 
@@ -25,8 +27,24 @@ _HANDLE = re.compile(r'("(?:newHandle|new_handle|handle)"\s*:\s*")([^"]{4})([^"]
 _SPACE = re.compile(r"\n\s*")
 
 
+Direction: TypeAlias = Literal["client", "server"]
+
+
+class FrameListener(Protocol):
+    """It must not block: it is on the path of every frame. One that raises is logged, and not called any more."""
+
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """A whole message, as sent or received; before it is sent, so before the answer can come. Connections count
+        from 1."""
+        ...
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """A connection that was open has ended. ``by_us``: the session closed it."""
+        ...
+
+
 class FrameLog:
-    """Notes frames as they pass. Made only where somebody wants to see them."""
+    """Notes frames as they pass, as a :class:`FrameListener`. Made only where somebody wants to see them."""
 
     def __init__(self, to_stderr: bool) -> None:
         self._to_stderr = to_stderr
@@ -39,20 +57,16 @@ class FrameLog:
         logs = log.level != logging.NOTSET and log.isEnabledFor(logging.DEBUG)
         return cls(to_stderr) if to_stderr or logs else None
 
-    def sent(self, link: int, frame: bytes) -> None:
-        """A frame of ours."""
-        self._note("->", link, frame)
-
-    def received(self, link: int, frame: bytes) -> None:
-        """A frame of the service's."""
-        self._note("<-", link, frame)
-
-    def _note(self, arrow: str, link: int, frame: bytes) -> None:
-        text = readable(frame)
-        log.debug("%s %d %s", arrow, link, text)
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """See :class:`FrameListener`."""
+        arrow, text = "->" if direction == "client" else "<-", readable(data)
+        log.debug("%s %d %s", arrow, connection, text)
         if self._to_stderr:
             elapsed = time.monotonic() - self._began
-            print(f"{elapsed:8.3f} {arrow} {link} {text}", file=sys.stderr)  # noqa: T201  # what was asked for
+            print(f"{elapsed:8.3f} {arrow} {connection} {text}", file=sys.stderr)  # noqa: T201  # what was asked for
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """See :class:`FrameListener`. The end of a connection has log lines of its own."""
 
 
 def detail(error: BaseException) -> BaseException | None:

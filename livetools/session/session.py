@@ -167,7 +167,7 @@ class Session(SendMethods):
         """
         driver, run = self._live(), self._open_run(call)
         record = driver.machine.record(run)
-        if record is not None and record.policy is not None and record.policy.handled:
+        if record is not None and record.policy.handled:
             raise LocalProtocolError(
                 f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
             )

@@ -30,6 +30,7 @@ from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
+from .frame_log import FrameListener
 from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
 log = get_logger("livetools.session")
@@ -55,6 +56,7 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
+    frame_listeners: list[FrameListener] = field(default_factory=list)
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
     left: Sequence[Call] = ()  # by an earlier process of the conversation
@@ -64,9 +66,9 @@ class Startup:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
         self.transcript.if_full(_log_full)
 
-    def dial_through(self, wrap: Callable[[Dialer], Dialer]) -> None:
-        """Put another dialer around the one that is used."""
-        self.dialer = wrap(self.dialer)
+    def tap(self, listener: FrameListener) -> None:
+        """Let this one hear the frames of the session that will be opened."""
+        self.frame_listeners.append(listener)
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
@@ -84,7 +86,7 @@ class Startup:
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
         taps: list[Callable[[Event], None]] = [self.transcript.event, self.listeners.event]
-        driver = SessionDriver(machine, self.clock, taps, self.update)
+        driver = SessionDriver(machine, self.clock, taps, self.update, self.frame_listeners)
         await host.start(partial(self._run, driver, session))
         return driver
 

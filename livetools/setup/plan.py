@@ -19,7 +19,7 @@ from .config_fields import Json, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
-from .plan_fields import CallPolicy, Plan, PlanOptions, ToolSpec
+from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import for_api
 
@@ -178,7 +178,9 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         seed_functions=profile.seed_functions == "honoured",
         seed_ends_with_user=profile.seed_ends_with_user,
         status_signal=profile.idle_signal,
-        strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
+        undeclared=replace(
+            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
+        ),
         answer_lost=profile.answers_lost,
         closes_lost=profile.closes_lost,
         resumption=resumption,
@@ -360,7 +362,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
             f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
             "arguments (python-genai#1147); declare it with parameters"
         )
-    approval = bool(options.get("approval"))
     return CallPolicy(
         name=name,
         handled=spec.handled,
@@ -371,14 +372,13 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
-        interim=approval and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
         takes_slot=_wanted(spec) != "BACKGROUND",
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
-        approval=approval,
+        approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,

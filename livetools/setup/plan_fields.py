@@ -63,10 +63,13 @@ class CallPolicy:
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
     approval_timeout: float = APPROVAL_TIMEOUT
     takes_more: bool = False  # the model reads willContinue for it
-    interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
+
+
+#: How a call to what was not declared is served: it is refused. Only this policy has no name.
+UNDECLARED = CallPolicy("", handled=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ class Plan:
     seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only words and media go
     seed_ends_with_user: bool = False  # 2.5
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
-    strange_ends_turn: bool = False  # a call to what was not declared ends its turn
+    undeclared: CallPolicy = UNDECLARED  # of a call to what was not declared
     answer_lost: bool = False  # a resumed session wants an error for each call that was lost
     closes_lost: bool = False  # and sends an empty turn once it has read them
 

@@ -154,9 +154,10 @@ def resolve(
     else:
         _add_environment(given, vertexai, environ)
     if given.vertexai:
-        identity, base = _vertex(given, allow_insecure, default)
-    else:
-        identity, base = _gemini(given, allow_insecure, environ)
+        _complete_vertex(given, default)
+    usual = _vertex_host(given.location) if given.vertexai else GEMINI
+    base, loopback = websocket_url(usual if given.base_url is None else given.base_url, allow_insecure)
+    identity = _identity(given, loopback, environ)
     return Endpoint(
         base=base,
         api_version=_version(given, v1alpha, identity.ephemeral, environ),
@@ -277,10 +278,8 @@ def _add_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> 
 
 
 def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
-    said = {}
-    for name in ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI"):
-        if name in environ:
-            said[name] = environ[name].lower() in {"true", "1"}
+    names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+    said = {name: environ[name].lower() in {"true", "1"} for name in names if name in environ}
     if len(set(said.values())) > 1:
         warnings.append(f"{' and '.join(said)} contradict each other; the first is used")
     return next(iter(said.values()), False)
@@ -289,28 +288,13 @@ def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
 # What it comes to
 
 
-def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> tuple[Identity, str]:
-    base, loopback = websocket_url(GEMINI if given.base_url is None else given.base_url, allow_insecure)
-    if given.api_key is not None:
-        return Key(given.api_key), base
-    if loopback:
-        # A server on this machine needs no key. It gets a header all the same, as the service does.
-        return Key(PLACEHOLDER), base
-    if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
-        return Fixed(), base
-    raise ConfigError(no_key(environ))
-
-
-def _vertex(
-    given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
-) -> tuple[Identity, str]:
-    google = _is_google(given.base_url)
+def _complete_vertex(given: _Given, default: Callable[[], tuple[object, str | None]]) -> None:
     # A key of the express mode has a project of its own, and needs neither of the two.
-    if google and not given.location and given.api_key is None:
-        given.location = "global"
-    if google and not given.project and given.api_key is None:
-        found, given.project = default()
-        given.credentials = given.credentials or found
+    if _is_google(given.base_url) and given.api_key is None:
+        given.location = given.location or "global"
+        if not given.project:
+            found, given.project = default()
+            given.credentials = given.credentials or found
         if not given.project:
             raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
     for name, value, shape in (
@@ -319,16 +303,20 @@ def _vertex(
     ):
         if value is not None and not re.fullmatch(shape, value, re.I):
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
-    host = _vertex_host(given.location) if given.base_url is None else given.base_url
-    base, loopback = websocket_url(host, allow_insecure)
-    return _vertex_identity(given, google, loopback), base
 
 
-def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
+def _identity(given: _Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
     if given.api_key is not None:
         return Key(given.api_key)
+    if not given.vertexai:
+        if loopback:
+            # A server on this machine needs no key. It gets a header all the same, as the service does.
+            return Key(PLACEHOLDER)
+        if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
+            return Fixed()
+        raise ConfigError(no_key(environ))
     # Google itself is never asked without credentials; where none are given, the default ones are found at the dial.
-    if given.credentials is not None or google:
+    if given.credentials is not None or _is_google(given.base_url):
         return GoogleCloud(given.credentials)
     if loopback:
         return Fixed({"Authorization": f"Bearer {PLACEHOLDER}"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -92,8 +93,7 @@ def _interleaved(addresses: list[Any]) -> list[Any]:
     """The resolver's order, with the families by turns."""
     first = [a for a in addresses if a[0] == addresses[0][0]]
     rest = [a for a in addresses if a[0] != addresses[0][0]]
-    mixed = [a for pair in zip(first, rest, strict=False) for a in pair]
-    return [*mixed, *first[len(rest) :], *rest[len(first) :]]
+    return [a for pair in zip_longest(first, rest) for a in pair if a is not None]
 
 
 # Proxies. People write them as curl and requests take them: 127.0.0.1:3128 without a scheme, http://me@proxy without a

@@ -916,7 +916,7 @@ def test_a_lost_result_may_be_dropped_instead() -> None:
 
 
 def test_an_ask_outlasts_a_call_to_a_function_that_does_not_exist() -> None:
-    d = Driver(plan(ECHO, strange_ends_turn=True)).live()
+    d = Driver(plan(ECHO, undeclared=CallPolicy("", ends_turn=True))).live()
     exchange, _ = d.machine.ask("go", d.now)
     d.drain().call(("c1", "nobody")).turn_complete()
     assert not exchange.done

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from livetools.events import Call
 from livetools.protocol.messages.outgoing import encode
-from livetools.setup.plan_fields import CallPolicy, Plan
+from livetools.setup.plan_fields import Plan
 
 from .actions import Outcome
 from .call_states import CallState, Record
@@ -37,7 +37,7 @@ def packed(record: Record) -> AnsweredCall | None:
     """
     outcome, policy = record.outcome, record.policy
     # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
-    keeps = record.running or record.kept or (policy is not None and (policy.undo or policy.background))
+    keeps = record.running or record.kept or policy.undo or policy.background
     if record.state is not _PAID or outcome is None or outcome.parts or keeps:
         return None
     response = outcome.encoded or encode(outcome.response)
@@ -46,16 +46,9 @@ def packed(record: Record) -> AnsweredCall | None:
 
 def unpacked(call: Call, paid: AnsweredCall, plan: Plan) -> Record:
     """The record of this call, which is asked again, as it was."""
-    policy = plan.policies.get(call.name)
     # Its time does not matter any more: nothing is measured for an answer from memory.
-    record = Record(paid.run, call, True, policy, paid.link, 0.0, *manner(policy, plan))
+    policy = plan.policies.get(call.name, plan.undeclared)
+    record = Record(paid.run, call, True, policy, paid.link, 0.0)
     record.state = CallState.PAID
     record.outcome = Outcome(msgspec.json.decode(paid.response), scheduling=paid.scheduling)
     return record
-
-
-def manner(policy: CallPolicy | None, plan: Plan) -> tuple[bool, bool]:
-    """Whether a call of this tool ends the model's turn, and whether it blocks the model. ``None``: no such tool."""
-    if policy is None:
-        return plan.strange_ends_turn, True
-    return policy.ends_turn, policy.behavior == "BLOCKING"

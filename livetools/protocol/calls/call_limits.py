@@ -21,7 +21,7 @@ BEYOND = 10
 def by_plan(plan: Plan, record: Record) -> Outcome | None:
     """What the plan has against this call, if anything: no such tool, not allowed, too many."""
     name = record.call.name
-    if record.policy is None:
+    if not record.policy.name:
         return refused(unknown(name, plan.policies))
     # Live has no tool_choice, so the model may call what it must not: refused calls are answered, never dropped, since
     # an unanswered call blocks the session (livekit#6569).

@@ -180,27 +180,19 @@ class Asked(Protocol):
 class Record:
     """One call: what was asked, the state of its debt, what is known about its run.
 
-    ``named``: false where the server gave no id, and none goes out. ``policy``: ``None`` where there is no such tool.
+    ``named``: false where the server gave no id, and none goes out.
     ``ends_turn``: the model ends its turn at the call, and begins another at the answer. ``blocks``: BLOCKING, the
     model does nothing until it is answered.
     """
 
     def __init__(
-        self,
-        run: int,
-        call: Call,
-        named: bool,
-        policy: CallPolicy | None,
-        link: int,
-        since: float,
-        ends_turn: bool = False,
-        blocks: bool = False,
+        self, run: int, call: Call, named: bool, policy: CallPolicy, link: int, since: float
     ) -> None:
         # A run has a number of its own: another session may use the same id for another call while this handler still
         # runs.
         self.run, self.call, self.named, self.policy = run, call, named, policy
         self.link, self.since = link, since
-        self.ends_turn, self.blocks = ends_turn, blocks
+        self.ends_turn, self.blocks = policy.ends_turn, policy.behavior == "BLOCKING"
         self.state = _OWED
         self.group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
         self.phase = _NOTHING
@@ -210,9 +202,8 @@ class Record:
         self.undo = self.undone = False  # undo when it settles
         self.delivered = False  # its result has gone as text
         self.outcome: Outcome | None = None
-        self.kept: Sequence[
-            Mapping[str, Any]
-        ] = ()  # yields that the state of the newest handle does not hold
+        # Yields that the state of the newest handle does not hold.
+        self.kept: Sequence[Mapping[str, Any]] = ()
         self.yielded = False  # there were some
         self.followers: Sequence[Record] = ()  # identical calls that share this run
         self.leader: Record | None = None  # the call whose run this one shares
@@ -223,16 +214,6 @@ class Record:
         if not isinstance(self.kept, list):
             self.kept = []
         self.kept.append(part)
-
-    @property
-    def tool(self) -> object:
-        """The tool as the model knew it when it called."""
-        return None if self.policy is None else self.policy.tool
-
-    @property
-    def background(self) -> bool:
-        """Whether it was answered at once that it is under way."""
-        return self.policy is not None and self.policy.background
 
 
 class Ledger:
@@ -245,13 +226,13 @@ class Ledger:
         self.pending: dict[int, Record] = {}  # in the order in which they came
         self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
+
         self.left: set[int] | None = None  # runs that are not pending any more, for somebody who clears it
 
     def enter(self, record: Record) -> None:
         """A call came."""
-        self.records[record.run] = self.pending[record.run] = record
-        self.blocking += record.blocks
-        self.ending += record.ends_turn
+        self.records[record.run] = record
+        self._await(record)
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""
@@ -273,11 +254,6 @@ class Ledger:
         if state is not _DETACHED and not record.running and run in self.records:
             del self.records[run]  # nothing can settle this call any more
         return effects
-
-    def run_of(self, id: str) -> int | None:
-        """The run of a call that may still settle, by its id."""
-        # Of calls with the same id the newest counts: an older one belongs to a session that is gone.
-        return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
 
     def _await(self, record: Record) -> None:
         self.pending[record.run] = record

@@ -23,11 +23,11 @@ from livetools.events import (
 )
 from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages.partial_calls import PartialCalls
-from livetools.setup.plan_fields import Plan
+from livetools.setup.plan_fields import CallPolicy, Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import REMEMBERED, AnsweredCall, manner, packed, unpacked
+from .answered_calls import REMEMBERED, AnsweredCall, packed, unpacked
 from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
 from .deadlines import Deadlines
@@ -52,9 +52,8 @@ class Calls:
         if self._is_told:
             self.ledger.left = set()
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
-        self.by_id: dict[
-            str, Record | AnsweredCall
-        ] = {}  # those of this session to which the server gave an id
+        # Those of this session to which the server gave an id.
+        self.by_id: dict[str, Record | AnsweredCall] = {}
         self.replies = Replies(plan, self.ledger)
         self.texts: tuple[Record, ...] = ()  # whose results can no longer go out as answers
         self.lost: tuple[Record, ...] = ()  # the calls that the last link took with it
@@ -105,8 +104,7 @@ class Calls:
 
     def adopt(self, call: Call, now: float) -> None:
         """A call that an earlier process of this conversation was asked: it is lost, and its handler continues here."""
-        policy = self.plan.policies.get(call.name)
-        if policy is None or not policy.handled or call.id in self.by_id:
+        if not self._policy(call.name).handled or call.id in self.by_id:
             return
         # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
@@ -311,18 +309,16 @@ class Calls:
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    if one.state is CallState.OWED and self._needs_end_of(handler, one):
+                    first, most = one.leader or one, self.plan.max_concurrency
+                    needs_end = first is handler or self._slots.needs_end_of(handler, first, most)
+                    if one.state is CallState.OWED and needs_end:
                         return one
         return None
 
-    def _needs_end_of(self, handler: Record, record: Record) -> bool:
-        """Whether this call has no outcome before that handler has ended: it needs its result or its slot."""
-        first = record.leader or record
-        return first is handler or self._slots.needs_end_of(handler, first, self.plan.max_concurrency)
-
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
-        return self.ledger.run_of(id)
+        # Of calls with the same id the newest counts: an older one belongs to a session that is gone.
+        return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
 
     def wanted(self, run: int) -> bool:
         """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
@@ -343,9 +339,7 @@ class Calls:
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
-        policy = self.plan.policies.get(one.name)
-        ends_turn, blocks = manner(policy, self.plan)
-        record = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
+        record = Record(run, call, bool(one.id), self._policy(one.name), link, now)
         self.ledger.enter(record)
         if one.id:
             self.by_id[one.id] = record
@@ -355,6 +349,9 @@ class Calls:
             for old in done[:-REMEMBERED]:
                 del self.by_id[old]
         return record
+
+    def _policy(self, name: str) -> CallPolicy:
+        return self.plan.policies.get(name, self.plan.undeclared)
 
     def _remembered(self, one: Asked, known: Record | AnsweredCall) -> Record:
         """The record of a call that is asked again."""
@@ -367,12 +364,12 @@ class Calls:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
         for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
             # Those of a background call are no responses: its text will hold them.
-            if record.kept and record.policy is not None and not record.background:
+            if record.kept and not record.policy.background:
                 for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.interim(record, part, record.policy.scheduling, part=True)
+                    self.replies.interim("yield", record, part, record.policy.scheduling)
             self._perform(record, effects, now)
             # The model that asks again has not read the acknowledgement, or does not know of it.
-            if record.state is CallState.OWED and record.background:
+            if record.state is CallState.OWED and record.policy.background:
                 self._perform(record, self._move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
@@ -381,7 +378,6 @@ class Calls:
         if refusal is not None:
             return self._settle(record, refusal, now)
         policy = record.policy
-        assert policy is not None
         # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
         if policy.background:
             self._perform(record, self._move(record, Move.ACK), now)
@@ -393,24 +389,19 @@ class Calls:
             return self._admit(record, now)
         record.phase = Phase.APPROVAL
         self.deadlines.set(record, now + policy.approval_timeout)
-        return self._act(AskApproval(record.run, record.call, record.tool))
-
-    def _stop_asking(self, record: Record) -> None:
-        """Nobody needs to be asked any more whether this may run: it will not."""
-        self._act(StopAsking(record.run, record.call))
+        return self._act(AskApproval(record.run, record.call, policy.tool))
 
     def _hold(self, record: Record) -> None:
         """A person must decide; an interim response says so where the model takes one."""
         self._tell(ApprovalRequested(record.call))
         # A background call was answered already, so it is not OWED and gets no interim response.
-        if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
+        if record.policy.takes_more and record.state is CallState.OWED:
             waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
-            self.replies.interim(record, waits, silent(record.policy))
+            self.replies.interim("word", record, waits, silent(record.policy))
 
     def _admit(self, record: Record, now: float) -> None:
         """Start the handler, or wait: for a slot, or for ``session.respond``."""
         policy = record.policy
-        assert policy is not None
         if not policy.handled:
             record.phase = Phase.RESPONSE
             # session.respond has the time of a handler: nothing else ends the call if the program never answers.
@@ -427,7 +418,6 @@ class Calls:
         record.phase = _HANDLER
         record.running = record.started = True
         policy = record.policy
-        assert policy is not None
         self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
         self._act(Start(record.run, record.call, policy.tool))
 
@@ -447,17 +437,16 @@ class Calls:
         """The outcome of a run, for every call that shares it."""
         # It was answered while somebody was being asked: refused, expired, or by session.respond.
         if record.phase is _APPROVAL:
-            self._stop_asking(record)
+            self._act(StopAsking(record.run, record.call))
         followers: Sequence[Record] = ()
-        if record.policy is not None and record.policy.join:
+        if record.policy.join:
             followers = duplicates.dissolve(record)
             self._shared.forget(record)
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
             record.outcome = _readable(record, outcome) if outcome.parts else outcome
-        for effect in self._move(record, _SETTLE):
-            PERFORM[effect](self, record, now, None)
+        self._perform(record, self._move(record, _SETTLE), now)
         for one in followers:
             self._settle(one, outcome, now)
 
@@ -469,12 +458,10 @@ class Calls:
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
         # The second case was approved and waits for its slot: the shell still expects it to run.
-        if record.phase is _APPROVAL or (
-            record.phase is Phase.SLOT and record.policy and record.policy.approval
-        ):
-            self._stop_asking(record)
-        record.phase = Phase.NOTHING
-        if record.policy is not None and record.policy.join:
+        if record.phase is _APPROVAL or (record.phase is Phase.SLOT and record.policy.approval):
+            self._act(StopAsking(record.run, record.call))
+        record.phase = _NOTHING
+        if record.policy.join:
             self._shared.forget(record)
         if (leader := duplicates.leave(record)) is not None:  # it was the last who wanted the run of another
             leader.undo = leader.undo or self._undoable(leader)
@@ -486,7 +473,7 @@ class Calls:
         # With followers left the handler runs on for them, though its own call is over.
         elif not record.followers:
             self._slots.release(record)
-            if record.policy is None or record.policy.cancellable:
+            if record.policy.cancellable:
                 self._act(Stop(record.run, record.call))
 
     def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
@@ -501,7 +488,7 @@ class Calls:
         # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
         outcome, record.outcome = record.outcome, wording.CANCELLED
         # While others share the run its effects are wanted, so it is not undone.
-        if record.started and record.policy is not None and record.policy.undo and not record.followers:
+        if record.started and record.policy.undo and not record.followers:
             if record.running:
                 record.undo = True
             else:
@@ -509,12 +496,12 @@ class Calls:
 
     @staticmethod
     def _undoable(record: Record) -> bool:
-        return record.running and record.policy is not None and record.policy.undo
+        return record.running and record.policy.undo
 
     def _undo(self, record: Record, result: object) -> None:
         if not record.undone:
             record.undone = True
-            self._act(Undo(record.run, record.call, record.tool, result))
+            self._act(Undo(record.run, record.call, record.policy.tool, result))
 
     def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._slots.release(record)  # the model may call something else meanwhile
@@ -522,18 +509,18 @@ class Calls:
 
     def _follows(self, record: Record) -> bool:
         """Whether the result of a lost call goes as text; that of a background one was promised."""
-        return record.background or self.plan.lost_results == "deliver"
+        return record.policy.background or self.plan.lost_results == "deliver"
 
     def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
         # Where a yield is no response of its own, the shell gathers all of them into the last one.
-        if yielded is not None and record.policy is not None and record.policy.streams:
+        if yielded is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
             yielded = _readable(record, yielded)
-            self.replies.interim(record, yielded.response, scheduling, part=True, parts=yielded.parts)
+            self.replies.interim("yield", record, yielded.response, scheduling, yielded.parts)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if yielded is not None and record.policy is not None and record.policy.streams:
+        if yielded is not None and record.policy.streams:
             record.keep(yielded.response)
 
     def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
@@ -556,21 +543,13 @@ def _untold(event: Event) -> None:
     """Nobody listens."""
 
 
-# Functions of the class: bound methods would take a table, and a reference cycle, for each session.
-PERFORM = {
-    Effect.STOP: Calls._stop,
-    Effect.FINISHED: Calls._finished,
-    Effect.CANCELLED: Calls._cancelled,
-    Effect.LOST: Calls._lost,
-    Effect.INTERIM: Calls._interim,
-    Effect.KEEP: Calls._keep,
-    Effect.ACKNOWLEDGE: Calls._acknowledge,
-    Effect.REPLY: Calls._reply,
-    Effect.RELEASE: Calls._release,
-    Effect.DELIVER: Calls._deliver,
+#: Each effect is the method of its name: functions of the class, since bound methods would take a table, and a
+#: reference cycle, for each session.
+PERFORM: Mapping[Effect, Callable[[Calls, Record, float, Outcome | None], None]] = {
+    effect: getattr(Calls, f"_{effect.name.lower()}") for effect in Effect
 }
 
 
 def _readable(record: Record, outcome: Outcome) -> Outcome:
     """An outcome as the model that asked can read it."""
-    return outcome if record.policy is None else wording.without_unread(outcome, record.policy.media)
+    return wording.without_unread(outcome, record.policy.media)

@@ -22,15 +22,13 @@ class Concurrency:
     def __init__(self) -> None:
         self._running: dict[str, int] = {}  # handlers of each tool that has a limit
         self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
-        self.waiting: dict[
-            str, deque[tuple[int, Record]]
-        ] = {}  # read-only from outside: the queue of each tool
+        # Read-only from outside: the queue of each tool.
+        self.waiting: dict[str, deque[tuple[int, Record]]] = {}
         self._numbers = count()
 
     def take(self, record: Record, most: int | None) -> bool:
         """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
         policy = record.policy
-        assert policy is not None
         # Work in the background may take for as long as it likes, and must not keep the answers from running that the
         # model waits for.
         counts = policy.takes_slot and not policy.background
@@ -46,11 +44,9 @@ class Concurrency:
             self.held.add(record.run)
         return True
 
-    def release(self, record: Record) -> bool:
-        """Nobody waits for this handler any more: the session does not count it. Whether it did until now."""
-        held = record.run in self.held
+    def release(self, record: Record) -> None:
+        """Nobody waits for this handler any more: the session does not count it."""
         self.held.discard(record.run)
-        return held
 
     def keeps_out(self, run: int, most: int | None) -> bool:
         """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for. Another handler
@@ -64,20 +60,20 @@ class Concurrency:
         """Whether this call, in a session of ``most``, can start only when that handler has ended: it waits for a slot,
         and nobody else can free one."""
         policy = record.policy
-        if policy is None or not _waits(record):
+        if not _waits(record):
             return False
         counts = policy.takes_slot and not policy.background
         # With more slots than one another handler may end first.
         if counts and most == 1 and handler.run in self.held:
             return True
-        if handler.policy is None or handler.policy.concurrency is None:
+        if handler.policy.concurrency is None:
             return False  # its tool had no limit when it was called: it is not counted
         return policy.concurrency == 1 and handler.running and handler.call.name == record.call.name
 
     def end(self, record: Record) -> None:
         """The handler has ended."""
         self.held.discard(record.run)
-        if record.policy is not None and record.policy.concurrency is not None:
+        if record.policy.concurrency is not None:
             self._running[record.call.name] -= 1
 
     def wait(self, record: Record) -> None:

@@ -7,12 +7,13 @@ without an id is answered without one, so those of one name go out in their orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 from livetools.protocol.input.resend import Entry, Frame
 from livetools.protocol.messages import outgoing
+from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 from . import wording
@@ -24,30 +25,36 @@ _OWED, _READY, _VOID, _WRITE = CallState.OWED, CallState.READY, CallState.VOID, 
 #: Responses after which the server waits for nothing more.
 FINAL_KINDS = frozenset({"answer", "acknowledgement"})
 
+Parts: TypeAlias = Sequence[JSONObject]  # media beside a response
+
 
 class Answer(Entry):
-    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` is
-    written to the wire."""
+    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` is what
+    goes out."""
 
     def __init__(
         self,
         kind: str,
         record: Record,
-        response: Mapping[str, Any] | outgoing.EncodedJSON,
+        response: JSONObject | outgoing.EncodedJSON,
         scheduling: str | None = None,
         will_continue: bool | None = None,
-        parts: Sequence[Mapping[str, Any]] = (),
+        parts: Parts = (),
     ) -> None:
         super().__init__(kind)
         self.record, self.scheduling = record, scheduling
-        self.body = outgoing.function_response(
-            record.call.id if record.named else None,
-            record.call.name,
-            response,
-            scheduling=scheduling,
-            will_continue=will_continue,
-            parts=parts,
-        )
+        self.body: dict[str, Any] = {"name": record.call.name, "response": response}
+        # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
+        if record.named:
+            self.body["id"] = record.call.id
+        # A sibling of ``response``, never inside: there the model reads it.
+        if scheduling is not None:
+            self.body["scheduling"] = scheduling
+        # False is written out: it ends a generator.
+        if will_continue is not None:
+            self.body["willContinue"] = will_continue
+        if parts:
+            self.body["parts"] = list(parts)
 
     @property
     def run(self) -> int | None:
@@ -64,7 +71,7 @@ class AnswerFrame(Frame):
     """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
 
     def __init__(
-        self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
+        self, link: int, answers: list[Answer], format: Callable[[Sequence[JSONObject]], bytes]
     ) -> None:
         # what Frame would set: every call makes one of these
         self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
@@ -92,10 +99,9 @@ class Replies:
     """
 
     def __init__(self, plan: Plan, ledger: Ledger) -> None:
-        self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
-        self.format = (
-            outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
-        )
+        as_content = plan.reply_format == "client_content"
+        self.grouped = as_content or plan.reply_batching == "batch"
+        self.format = outgoing.content_response if as_content else outgoing.tool_response
         self._ledger = ledger
         self.queue: list[AnswerFrame] = []
         self._unnamed = False  # the server gives calls without an id
@@ -131,16 +137,10 @@ class Replies:
             self.queue.append(AnswerFrame(record.link, answers, self.format))
 
     def interim(
-        self,
-        record: Record,
-        response: Mapping[str, Any],
-        scheduling: str | None,
-        *,
-        part: bool = False,
-        parts: Sequence[Mapping[str, Any]] = (),
+        self, kind: str, record: Record, response: JSONObject, scheduling: str | None, parts: Parts = ()
     ) -> None:
-        """A response that is followed by others; ``part``: of the result, and not just a word on it."""
-        self._single(Answer("yield" if part else "word", record, response, scheduling, True, parts))
+        """A response that is followed by others: a ``yield``, which is a part of the result, or a ``word`` on it."""
+        self._single(Answer(kind, record, response, scheduling, True, parts))
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
@@ -157,7 +157,7 @@ class Replies:
             response = {key: record.kept, **response}
         elif not response:
             response = {key: wording.NOTHING_MORE if record.yielded else []}
-        return wording.late_result(call.name, call.args, response, record.background)
+        return wording.late_result(call.name, call.args, response, record.policy.background)
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
         """An error for each of these calls, in one message."""
@@ -221,8 +221,6 @@ def _answer(record: Record) -> Answer:
     assert outcome is not None
     # What was encoded once is not encoded again: a result may be a megabyte.
     response = outcome.response if outcome.encoded is None else outgoing.EncodedJSON(outcome.encoded)
-    if policy is None:
-        return Answer("answer", record, response, parts=outcome.parts)
     scheduling = policy.scheduling
     # A scheduling of the result itself goes first. Where the model takes none it must not be sent: 3.8 extended
     # thinking closes with 1007 for it (2026-09-19).

@@ -58,7 +58,6 @@ def not_approved(why: str) -> Outcome:
 def expired(record: Record) -> Outcome:
     """Its time is up."""
     policy = record.policy
-    assert policy is not None
     if record.phase is Phase.APPROVAL:
         return refused(f"the call was not approved: nobody decided within {policy.approval_timeout:g} s")
     return refused(f"timed out after {policy.timeout:g} s", ToolTimeout, began=record.started)

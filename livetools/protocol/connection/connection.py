@@ -193,9 +193,8 @@ class Connection:
     def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Act on the time: what was to happen by now."""
         # A timeout of the setup is a close like another: the table decides by it whether to dial again.
-        late = (
-            self._move(LinkEvent.DUE, Transition(now, snapshot, SETUP_TIMED_OUT)) if self.due <= now else []
-        )
+        transition = Transition(now, snapshot, SETUP_TIMED_OUT)
+        late = self._move(LinkEvent.DUE, transition) if self.due <= now else []
         return late + self.move_if_quiet(snapshot, now)
 
     def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
@@ -354,7 +353,11 @@ class Connection:
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
         # Only where no session was ever open: later the same timeout is a failed attempt among others.
         if transition.close is SETUP_TIMED_OUT and not self.stood:
-            return self._too_late(), "no"
+            return SetupTimeout(
+                f"no session within {self._patience:g} s: the service did not complete the setup. "
+                "Suspect optional fields of the config that this model does not know, then the network; "
+                "setup_timeout= gives it longer"
+            ), "no"
         # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
         # drops it.
         planned = self.state is not LinkState.LIVE or transition.snapshot.calls
@@ -367,13 +370,6 @@ class Connection:
         if self.state is LinkState.SETUP:
             return "setup"
         return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
-
-    def _too_late(self) -> LiveToolsError:
-        return SetupTimeout(
-            f"no session within {self._patience:g} s: the service did not complete the setup. "
-            "Suspect optional fields of the config that this model does not know, then the network; "
-            "setup_timeout= gives it longer"
-        )
 
     def _retry(self, transition: Transition) -> None:
         # Not before the old socket may be closed: it could still hold the session that the handle restores.
@@ -388,20 +384,7 @@ class Connection:
         transition.consequences.append(End(transition.error))
 
 
+#: Each effect is the method of its name.
 LINK_EFFECTS: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
-    LinkEffect.DIAL: Connection._dial,
-    LinkEffect.DIAL_NEXT: Connection._dial_next,
-    LinkEffect.SEND_SETUP: Connection._send_setup,
-    LinkEffect.BEGIN: Connection._begin,
-    LinkEffect.PLAN: Connection._plan,
-    LinkEffect.PUT_OFF: Connection._put_off,
-    LinkEffect.WAIT: Connection._wait,
-    LinkEffect.HANGUP: Connection._hangup,
-    LinkEffect.HANGUP_NEXT: Connection._hangup_next,
-    LinkEffect.LOSE: Connection._lose,
-    LinkEffect.ADOPT: Connection._adopt,
-    LinkEffect.CHECK: Connection._check,
-    LinkEffect.JUDGE: Connection._judge,
-    LinkEffect.RETRY: Connection._retry,
-    LinkEffect.END: Connection._end,
+    effect: getattr(Connection, f"_{effect.name.lower()}") for effect in LinkEffect
 }

@@ -8,6 +8,7 @@ newer than the last turn and than what was written last. It waits at most as lon
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from livetools.protocol.input.resend import Outbox
     from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
-    from livetools.protocol.turns.expected_turns import Turns
     from livetools.protocol.turns.quiet_moment import QuietMoment
 
     from .connection import Connection
@@ -28,27 +28,22 @@ PARKING_HANDLE_TIMEOUT = 5.0
 PARKING_CHECK_INTERVAL = 0.25
 
 
+@dataclass(eq=False)
 class Parking:
     """Whether the session is to be closed as soon as nothing is owed, and whether that is now."""
 
-    def __init__(
-        self,
-        pending: Pending,
-        calls: Calls,
-        turns: Turns,
-        input: InputQueue,
-        outbox: Outbox,
-        connection: Connection,
-        quiet: QuietMoment,
-        dispatch: Dispatch,
-    ) -> None:
-        self._pending, self._calls, self._input, self._outbox = pending, calls, input, outbox
-        self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
-        self._since = inf
-        self.until = inf  # when it is closed, also if something is owed; inf: it is not being parked
-        self._expired = False
-        self.parked = False
-        self.left: Sequence[str] = ()  # what was owed then
+    pending: Pending
+    calls: Calls
+    input: InputQueue
+    outbox: Outbox
+    connection: Connection
+    quiet: QuietMoment
+    dispatch: Dispatch
+    _since: float = inf
+    until: float = inf  # when it is closed, also if something is owed; inf: it is not being parked
+    _expired: bool = False
+    parked: bool = False
+    left: Sequence[str] = ()  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
@@ -82,31 +77,28 @@ class Parking:
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
-        stale = ["a handle that is newer than the last turn"] if self._connection.handle_outdated else []
+        stale = ["a handle that is newer than the last turn"] if self.connection.handle_outdated else []
         return self._unfinished() or stale
 
     def _unfinished(self) -> list[str]:
-        calls, dispatch = self._calls, self._dispatch
-        owed = self._pending.names()
+        calls, dispatch = self.calls, self.dispatch
+        owed = self.pending.names()
         # Lost calls are in the handle as open ones: until their errors are saved, the next process would have to send
         # them.
         owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
-        if self._input.in_activity:
+        if self.input.in_activity:
             owed.append("the end of activity()")
         if dispatch.control or calls.replies:
             owed.append("what goes out first")
         return owed + self._unread()
 
     def _unread(self) -> list[str]:
-        unread = [entry for entry in self._outbox if not entry.safe]
+        unread = [entry for entry in self.outbox if not entry.safe]
         return [f"{len(unread)} messages that may not have been read"] if unread else []
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""
-        handle = (
-            self._connection.advanced_at + PARKING_HANDLE_TIMEOUT
-            if self._connection.handle_outdated
-            else -inf
-        )
-        talked = self._input.streams  # else turns say when nobody speaks
-        return max(handle, self._quiet.at(self._since) if talked else -inf)
+        connection = self.connection
+        handle = connection.advanced_at + PARKING_HANDLE_TIMEOUT if connection.handle_outdated else -inf
+        # Where no audio goes out turns say when nobody speaks.
+        return max(handle, self.quiet.at(self._since) if self.input.streams else -inf)

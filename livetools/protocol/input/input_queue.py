@@ -67,10 +67,6 @@ class Item(Entry):
         return self.kind in MEDIA_KINDS
 
     @property
-    def streamed(self) -> bool:
-        return self.kind in STREAM
-
-    @property
     def turn(self) -> bool:
         """Whether it is a turn of the conversation."""
         return self.kind in ("text", "content")
@@ -127,17 +123,11 @@ class InputQueue:
         self.in_activity = False  # as the user has it
         self._start: Item | None = None  # of the activity that was taken last and has not ended
         self._begun = False  # it was written on this link
-        self._consumed: Item | None = (
-            None  # transparent: of the activity that is open in the state of the handle
-        )
+        # Transparent: of the activity that is open in the state of the handle.
+        self._consumed: Item | None = None
 
     def __bool__(self) -> bool:
         return bool(self.queue)
-
-    @property
-    def prompting(self) -> bool:
-        """Whether something waits that the model will answer."""
-        return any(item.prompts for item in self.queue)
 
     def without(self, contents: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The conversation so far, less the texts that wait: they follow by themselves."""
@@ -204,10 +194,8 @@ class InputQueue:
 
     def held_back(self, receipt: Receipt) -> bool:
         """Whether it waits for the end of the activity that is open."""
-        late = (
-            (i for i in self.queue if i.inside and i.kind in ("text", "content")) if self.in_activity else ()
-        )
-        return not self.realtime and any(item.receipt is receipt for item in late)
+        held = self.in_activity and not self.realtime
+        return held and any(i.receipt is receipt and i.inside and i.turn for i in self.queue)
 
     def take(self, blocked: bool) -> list[Item]:
         """What may be written now, in order; while input is blocked, only the end of an activity."""
@@ -368,7 +356,11 @@ class InputQueue:
         kept = []
         for item in items:
             # Where the close says that media met a call, or two connections have ended on it, media is what ends them.
-            if item.streamed and self.input_block and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST):
+            if (
+                item.kind in STREAM
+                and self.input_block
+                and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST)
+            ):
                 if item.media:
                     self._drop(INPUT_BLOCKED)
             # A text is kept for longer: five closes in a row with the same text in flight are hardly chance.

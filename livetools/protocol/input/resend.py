@@ -314,9 +314,8 @@ class Outbox:
         self.transparent = transparent
         self.index = 0  # of the last message that was taken, the setup being 0
         self._sent: list[Entry] = []
-        self._log: deque[tuple[int, Entry, int]] = (
-            deque() if transparent else _NONE
-        )  # what the service may not have taken in, with its size
+        # What the service may not have taken in, with its size.
+        self._log: deque[tuple[int, Entry, int]] = deque() if transparent else _NONE
         self._logged = 0
 
     def __iter__(self) -> Iterator[Entry]:

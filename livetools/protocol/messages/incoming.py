@@ -12,29 +12,17 @@ adds, at any depth, is listed in ``unknown``.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreConfig, SchemaValidator, core_schema
+
+from livetools.events import VoiceActivity
 
 from .salvage import salvage
 from .unknown_fields import WireObject, in_json, in_model
-
-LARGE = 1024
-"""Bytes of a message from which on a blob in it is looked for first."""
-
-# {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "...", "data": "..."}}]}}}
-_MEDIA_HEAD = re.compile(
-    rb'\s*{\s*"serverContent"\s*:\s*{\s*"modelTurn"\s*:\s*{\s*"parts"\s*:\s*\[\s*{\s*"inlineData"\s*:\s*{'
-    rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
-)
-_MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
-
-_BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 
 RAW_ARGS = "(not an object)"
 """The key under which arguments go that are not a JSON object: no parameter can have this name."""
@@ -42,8 +30,6 @@ RAW_ARGS = "(not an object)"
 STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INPUT"})
 """The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
 
-_CONTENT, _SPOKEN = frozenset({"server_content"}), frozenset({"text"})
-_TRANSCRIPTS = ("output_transcription", "input_transcription", "interim_input_transcription")
 _ACTIVITIES = {
     "ACTIVITY_START": "start",
     "ACTIVITY_END": "end",
@@ -112,6 +98,7 @@ class Part(WireObject):
     """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
 
     KIND = "Part"
+    PLACE = "part"
     TOLD = frozenset({"fileData", "functionResponse"})
     text: str = ""
     thought: bool = False
@@ -213,31 +200,14 @@ class FunctionCall:
 
 
 @dataclass(slots=True)
-class VoiceSignal:
-    """Speech begins (``kind="start"``) or ends (``"end"``), ``offset`` seconds into the audio, where told."""
-
-    kind: str
-    offset: float | None = None
-
-
-@dataclass(slots=True)
-class Media:
-    """A blob that is all there is in a message."""
-
-    mime_type: str
-    data: bytes
-
-
-@dataclass(slots=True)
 class ServerMessage:
     """One frame from the server. Every attribute is always there; a bare ``{}`` leaves all of them empty.
 
     ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
-    value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
-    stand in the ``content``. ``works``: the model has sent
-    something beside text (a thought signature, say), which shows that it works.
+    value}``, or the whole frame where it is not a JSON object. ``works``: the model has sent something beside text (a
+    thought signature, say), which shows that it works.
     """
 
     setup_complete: SetupComplete | None = None
@@ -247,10 +217,9 @@ class ServerMessage:
     go_away: GoAwayNotice | None = None
     resumption: ResumptionUpdate | None = None
     usage: dict[str, Any] | None = None  # any JSON value
-    voice_activity: VoiceSignal | None = None
+    voice_activity: VoiceActivity | None = None
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
-    media: Media | None = None
     works: bool = False
 
 
@@ -292,35 +261,12 @@ class _Frame(WireObject):
 
 def parse(data: bytes | str) -> ServerMessage:
     """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
-    # Bytes only: the service sends JSON in binary frames, and text takes the general way, which reads both.
-    if isinstance(data, bytes) and len(data) >= LARGE and (message := _only_media(data)) is not None:
-        return message
     try:
         frame = _Frame.model_validate_json(data)
     except ValueError:  # pydantic's ValidationError among them
         rest, broken = salvage(_Frame, data, _vital)
         return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
     return _message(frame, [])
-
-
-def _only_media(data: bytes) -> ServerMessage | None:
-    """A message that is one blob and nothing else, as all are while the model speaks; ``None``: it is read in full.
-
-    Reading the JSON around the blob costs more than the blob, whose Base64 ends at the next quotation mark.
-    """
-    head = _MEDIA_HEAD.match(data)
-    if head is None:
-        return None
-    # With both quotation marks, since the validator reads JSON.
-    begin, end = head.end() - 1, data.find(b'"', head.end()) + 1
-    if not _MEDIA_TAIL.match(data, end):
-        return None
-    try:
-        blob = _BASE64.validate_json(data[begin:end])
-    except ValueError:
-        return None
-    # An empty blob says nothing: the general way drops it.
-    return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
 
 
 def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -348,8 +294,7 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         usage=frame.usage_metadata,
         unknown=unknown,
     )
-    if extra := frame.__pydantic_extra__:  # what model_extra returns, without its Python code
-        unknown.extend({key: value} for key, value in extra.items())
+    in_model(frame, "", unknown)
     # toolCall is read before the parts: of a call that is in both the first one counts, and the ledger drops the other.
     if frame.tool_call is not None:
         _read_calls(frame.tool_call.function_calls, message)
@@ -359,59 +304,21 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         _read_cancellation(frame.tool_call_cancellation.ids, message)
     if frame.voice_activity is not None or frame.voice_activity_detection_signal is not None:
         _read_voice(frame, message)
+    # The status may be in the content or at the top (3.8 extended thinking sends both); the top one is read last.
     if frame.interaction_status is not None:
         _read_status(frame.interaction_status, message)
-    # Content alone is nearly every message, and _read_content has looked into it.
-    if frame.__pydantic_fields_set__ != _CONTENT:
-        _read_strangers(frame, unknown)
     return message
 
 
-def _read_strangers(frame: _Frame, unknown: list[object]) -> None:
-    """What nobody knows inside the fields of a message, but for its content and its calls."""
-    for name in frame.__pydantic_fields_set__ - _CONTENT:
-        piece = getattr(frame, name)
-        if isinstance(piece, WireObject):
-            in_model(piece, to_camel(name), unknown)
-        elif name == "usage_metadata":
-            in_json(piece, "UsageMetadata", "usageMetadata", unknown)
-
-
 def _read_content(content: ServerContent, message: ServerMessage) -> None:
-    unknown = message.unknown
-    if extra := content.__pydantic_extra__:
-        unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
-    # The status may be here or at the top of the message (3.8 extended thinking sends both); the top one is read last.
     if content.interaction_status is not None:
         _read_status(content.interaction_status, message)
-    for name in _TRANSCRIPTS:
-        told: Transcription | None = getattr(content, name)
-        if told is not None and (told.__pydantic_extra__ or told.words):
-            in_model(told, f"serverContent.{to_camel(name)}", unknown)
-    if content.grounding_metadata is not None:
-        in_json(content.grounding_metadata, "GroundingMetadata", "serverContent.groundingMetadata", unknown)
-    if content.url_context_metadata is not None:
-        in_json(
-            content.url_context_metadata, "UrlContextMetadata", "serverContent.urlContextMetadata", unknown
-        )
     if content.model_turn is not None:
-        _read_turn(content.model_turn, message)
-
-
-def _read_turn(turn: ModelTurn, message: ServerMessage) -> None:
-    unknown = message.unknown
-    if extra := turn.__pydantic_extra__:
-        # Vertex and 3.8 send a role, half-cascade does not; it is always the model's.
-        unknown.extend({f"serverContent.modelTurn.{key}": extra[key]} for key in extra.keys() - {"role"})
-    for part in turn.parts:
-        if part.__pydantic_fields_set__ == _SPOKEN and not part.__pydantic_extra__:
-            continue  # nearly all: there is nothing inside
-        if part.function_call is not None:
-            _read_calls(part.function_call, message)
-        message.works |= bool(part.__pydantic_fields_set__ or part.__pydantic_extra__)
-        in_model(part, "part", unknown)
-        for name, kind in (("tool_call", "ToolCall"), ("tool_response", "ToolResponse")):
-            in_json(getattr(part, name), kind, f"part.{to_camel(name)}", unknown)
+        for part in content.model_turn.parts:
+            if part.function_call is not None:
+                _read_calls(part.function_call, message)
+            if part.__pydantic_extra__ or part.__pydantic_fields_set__ - {"text"}:
+                message.works = True
 
 
 def _read_calls(raw: object, message: ServerMessage) -> None:
@@ -452,7 +359,7 @@ def _read_voice(frame: _Frame, message: ServerMessage) -> None:
     # the field voiceActivityType.
     said = activity.type or activity.voice_activity_type or (signal.vad_signal_type if signal else None)
     if said in _ACTIVITIES:
-        message.voice_activity = VoiceSignal(_ACTIVITIES[said], activity.audio_offset)
+        message.voice_activity = VoiceActivity(_ACTIVITIES[said], activity.audio_offset)
     elif said:
         message.unknown.append({"voiceActivity.type": said})
 

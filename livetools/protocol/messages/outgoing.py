@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,11 +31,8 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     try:
         # Nearly everything: it writes NaN as null too, and base64 for bytes.
         return msgspec.json.encode(message)
-    except (
-        TypeError,
-        ValueError,
-        RecursionError,
-    ):  # a mapping or a mark that is no plain value; a lone surrogate
+    # A mapping or a mark that is no plain value; a lone surrogate.
+    except (TypeError, ValueError, RecursionError):
         pass
     try:
         return to_json(message, inf_nan_mode="null", fallback=_decoded)
@@ -118,30 +115,6 @@ def context_update(instructions: JSONObject | None, tools: Sequence[JSONObject] 
 # Answers
 
 
-def function_response(
-    id: str | None,
-    name: str,
-    response: JSONObject | EncodedJSON,
-    *,
-    scheduling: str | None = None,
-    will_continue: bool | None = None,
-    parts: Iterable[JSONObject] = (),
-) -> dict[str, Any]:
-    """One FunctionResponse. ``scheduling`` is a sibling of ``response``, never inside: there the model reads it."""
-    answer: dict[str, Any] = {"name": name, "response": response}
-    # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
-    if id is not None:
-        answer["id"] = id
-    if scheduling is not None:
-        answer["scheduling"] = scheduling
-    # False is written out: it ends a generator.
-    if will_continue is not None:
-        answer["willContinue"] = will_continue
-    if parts:
-        answer["parts"] = list(parts)
-    return answer
-
-
 def tool_response(responses: Sequence[JSONObject]) -> bytes:
     """Answers in the format made for them."""
     return b'{"toolResponse":{"functionResponses":%b}}' % encode(responses)
@@ -149,12 +122,8 @@ def tool_response(responses: Sequence[JSONObject]) -> bytes:
 
 def content_response(responses: Sequence[JSONObject]) -> bytes:
     """Answers as one user turn of functionResponse parts, complete: the other documented format."""
-    return client_content([answers_turn(responses)], True)
-
-
-def answers_turn(responses: Sequence[JSONObject]) -> dict[str, Any]:
-    """A user turn of functionResponse parts."""
-    return {"role": "user", "parts": [{"functionResponse": response} for response in responses]}
+    parts = [{"functionResponse": response} for response in responses]
+    return client_content([{"role": "user", "parts": parts}], True)
 
 
 # What the model reads in place of a user's turn, or of a result

@@ -29,11 +29,11 @@ from livetools.events import (
     Usage,
     UsageUpdate,
     VideoChunk,
-    VoiceActivity,
     Word,
 )
+from livetools.setup.sdk.camel_case import snake
 
-from .incoming import Blob, Media, Part, ServerContent, ServerMessage, Transcription
+from .incoming import Part, ServerContent, ServerMessage, Transcription
 
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
@@ -50,15 +50,13 @@ def events(message: ServerMessage) -> list[Event]:
     is neither PCM nor video is an ``UnknownMessage`` with its bytes. An empty ``usageMetadata`` says nothing.
     """
     content = message.content
-    if message.media is not None:
-        return [_blob(message.media)]
     found: list[Event] = []
     if content is None and not (message.usage or message.unknown or message.voice_activity):
         return found  # a call by itself, a handle: most messages on the path of a call
     if content is not None and content.interrupted:
         found.append(Interrupted())
-    if (voice := message.voice_activity) is not None:
-        found.append(VoiceActivity(voice.kind, voice.offset))
+    if message.voice_activity is not None:
+        found.append(message.voice_activity)
     if content is not None:
         _said(content, found)
     if message.unknown:
@@ -80,18 +78,12 @@ def usage(raw: Mapping[str, Any]) -> Usage:
     (pydantic-ai#7269, 2026-08-07), and 3.8's read alike (discuss.ai.google.dev 188765).
     """
     return Usage(
-        prompt_tokens=_count(raw, "promptTokenCount", "prompt_token_count"),
-        response_tokens=_count(
-            raw,
-            "responseTokenCount",
-            "response_token_count",
-            "candidatesTokenCount",
-            "candidates_token_count",
-        ),
-        total_tokens=_count(raw, "totalTokenCount", "total_token_count"),
-        thoughts_tokens=_count(raw, "thoughtsTokenCount", "thoughts_token_count"),
-        tool_use_tokens=_count(raw, "toolUsePromptTokenCount", "tool_use_prompt_token_count"),
-        cached_tokens=_count(raw, "cachedContentTokenCount", "cached_content_token_count"),
+        prompt_tokens=_count(raw, "promptTokenCount"),
+        response_tokens=_count(raw, "responseTokenCount", "candidatesTokenCount"),
+        total_tokens=_count(raw, "totalTokenCount"),
+        thoughts_tokens=_count(raw, "thoughtsTokenCount"),
+        tool_use_tokens=_count(raw, "toolUsePromptTokenCount"),
+        cached_tokens=_count(raw, "cachedContentTokenCount"),
         raw=raw,
         modalities=dict(_modalities(raw)),
     )
@@ -99,24 +91,19 @@ def usage(raw: Mapping[str, Any]) -> Usage:
 
 #: The lists of a ``usageMetadata`` that tell its counts apart by kind.
 _DETAILS = {
-    "prompt": ("promptTokensDetails", "prompt_tokens_details"),
-    "response": (
-        "responseTokensDetails",
-        "response_tokens_details",
-        "candidatesTokensDetails",
-        "candidates_tokens_details",
-    ),
-    "cached": ("cacheTokensDetails", "cache_tokens_details"),
+    "prompt": ("promptTokensDetails",),
+    "response": ("responseTokensDetails", "candidatesTokensDetails"),
+    "cached": ("cacheTokensDetails",),
 }
 
 
 def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for side, names in _DETAILS.items():
-        found: list[object] = next((raw[name] for name in names if isinstance(raw.get(name), list)), [])
+        found = next((value for value in _values(raw, *names) if isinstance(value, list)), [])
         for entry in found:
             if not isinstance(entry, Mapping) or not isinstance(entry.get("modality"), str):
                 continue
-            count = _count(entry, "tokenCount", "token_count")
+            count = _count(entry, "tokenCount")
             if count > 0:
                 yield f"{side}_{entry['modality'].lower()}", count
 
@@ -162,7 +149,7 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
         found.append(ThoughtChunk(part.text) if part.thought else TextChunk(part.text))
     # Sound beside interrupted belongs to what was cut off, and was not played yet.
     if part.inline_data is not None and part.inline_data.data and not interrupted:
-        found.append(_blob(part.inline_data))
+        found.append(blob(part.inline_data.data, part.inline_data.mime_type))
     if part.executable_code is not None:
         code = part.executable_code
         disguised = _DISGUISED_CALL.search(code.code)
@@ -176,14 +163,15 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
         found.append(Grounding({"toolResponse": part.tool_response}))
 
 
-def _blob(blob: Blob | Media) -> Event:
+def blob(data: bytes, mime_type: str | None) -> Event:
+    """The event of media, by its type."""
     # Video is asked for second: nearly every blob is sound.
-    rate = _rate(blob.mime_type)
-    if rate is None and blob.mime_type is not None and blob.mime_type.lower().startswith("video/"):
-        return VideoChunk(blob.data, blob.mime_type)
+    rate = _rate(mime_type)
+    if rate is None and mime_type is not None and mime_type.lower().startswith("video/"):
+        return VideoChunk(data, mime_type)
     if rate is None:
-        return UnknownMessage({"inlineData": {"mimeType": blob.mime_type, "data": blob.data}})
-    return AudioChunk(blob.data, rate)
+        return UnknownMessage({"inlineData": {"mimeType": mime_type, "data": data}})
+    return AudioChunk(data, rate)
 
 
 @lru_cache(maxsize=32)
@@ -207,11 +195,17 @@ def _reason(content: ServerContent) -> str | None:
 
 
 def _count(raw: Mapping[str, Any], *names: str) -> int:
-    for name in names:
-        value = raw.get(name)
+    for value in _values(raw, *names):
         # An int64 is a string in proto3 JSON.
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
             return int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     return 0
+
+
+def _values(raw: Mapping[str, Any], *names: str) -> Iterator[object]:
+    """What an object has under these names, in either casing."""
+    for name in names:
+        yield raw.get(name)
+        yield raw.get(snake(name))

@@ -1,4 +1,4 @@
-"""Reads the messages that nearly all are, by typed decoders: calls alone, and words alone.
+"""Reads the messages that nearly all are, by typed decoders: calls alone, words alone, and a blob alone.
 
 A decoder refuses a field that it does not know, so that whatever a new model adds is read the general way, and
 reported; what it accepts means the same as there.
@@ -6,14 +6,26 @@ reported; what it accepts means the same as there.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
+from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
-from livetools.events import Call, InputTranscript, OutputTranscript, TextChunk
+from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
 
+from .to_events import blob
+
+LARGE = 1024  # bytes of a message from which on a blob in it is looked for
 _HEAD = 24  # bytes in which the first name of a message is looked for
+# {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "...", "data": "..."}}]}}}
+_MEDIA_HEAD = re.compile(
+    rb'\s*{\s*"serverContent"\s*:\s*{\s*"modelTurn"\s*:\s*{\s*"parts"\s*:\s*\[\s*{\s*"inlineData"\s*:\s*{'
+    rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
+)
+_MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
+_BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 _Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 Words: TypeAlias = OutputTranscript | TextChunk | InputTranscript
@@ -86,3 +98,23 @@ def only_words(data: bytes | str) -> Words | None:
     if turn is not None:
         return TextChunk(turn.parts[0].text) if heard is None else None
     return None if heard is None else InputTranscript(heard.text)
+
+
+def only_media(data: bytes | str) -> Event | None:
+    """The event of a message that is one blob and nothing else, as all are while the model speaks; ``None``: read it
+    the general way.
+
+    Reading the JSON around the blob costs more than the blob, whose Base64 ends at the next quotation mark.
+    """
+    if not isinstance(data, bytes) or len(data) < LARGE or (head := _MEDIA_HEAD.match(data)) is None:
+        return None
+    # With both quotation marks, since the validator reads JSON.
+    begin, end = head.end() - 1, data.find(b'"', head.end()) + 1
+    if not _MEDIA_TAIL.match(data, end):
+        return None
+    try:
+        decoded = _BASE64.validate_json(data[begin:end])
+    except ValueError:
+        return None
+    # An empty blob says nothing: the general way drops it.
+    return blob(decoded, head[1].decode()) if decoded else None

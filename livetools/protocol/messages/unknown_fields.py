@@ -27,26 +27,33 @@ class WireObject(BaseModel):
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
     )
     KIND: ClassVar[str]
+    #: How the path of its fields begins; ``""``: with the path to it.
+    PLACE: ClassVar[str] = ""
     #: Fields that google-genai knows and that are reported all the same: they hold something to show.
     TOLD: ClassVar[frozenset[str]] = frozenset()
 
 
 def in_model(model: WireObject, path: str, found: list[object]) -> None:
-    """Append ``{path: value}`` for each field in ``model``, or in an object inside it, that nobody knows."""
+    """Append ``{path: value}`` for each field in ``model``, or in an object inside it, that nobody knows.
+
+    Function calls are not looked into.
+    """
+    path = model.PLACE or path
     if extra := model.__pydantic_extra__:  # what model_extra returns, without its Python code
         _in_fields(extra, model.KIND, path, found, model.TOLD)
-    for name in model.__pydantic_fields_set__:
-        inner = getattr(model, name)
-        if isinstance(inner, WireObject):
-            in_model(inner, f"{path}.{to_camel(name)}", found)
-        elif isinstance(inner, list):
-            for each in inner:
+    for name, inner in vars(model).items():
+        if isinstance(inner, WireObject | dict | list):
+            key = camel(name)
+            where = f"{path}.{key}" if path else key
+            for each in inner if isinstance(inner, list) else (inner,):
                 if isinstance(each, WireObject):
-                    in_model(each, f"{path}.{to_camel(name)}", found)
+                    in_model(each, where, found)
+                elif (kind := tables().types[model.KIND][key].strip("[]")) != "FunctionCall":
+                    in_json(each, kind, where, found)
 
 
 def in_json(value: object, kind: str, path: str, found: list[object]) -> None:
-    """The same in an object, or a list of them, that is handed on as it came; ``kind`` is google-genai's type."""
+    """The same in an object, or a list of them, that is read as it came; ``kind`` is google-genai's type."""
     if isinstance(value, list):
         for each in value:
             in_json(each, kind, path, found)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log2
 
+from msgspec import Struct, field
+
 from livetools.events import AudioChunk, OutputTranscript, TextChunk, VideoChunk
 
 #: What the user hears, sees or reads: thoughts and code are not part of it.
@@ -19,14 +21,12 @@ PER_OCTAVE = 8  # buckets between a time and its double: a quantile is off by 4.
 LAST_BUCKET = PER_OCTAVE * 31 - 1  # the last bucket, of 36 minutes and more
 
 
-class Histogram:
+class Histogram(Struct, eq=False):
     """Times in seconds, in buckets whose bounds grow by the same factor. Only buckets that are used take memory."""
 
-    __slots__ = ("_buckets", "max", "sum")
-
-    def __init__(self) -> None:
-        self.sum = self.max = 0.0
-        self._buckets: dict[int, int] = {}  # how many times fell into each
+    sum: float = 0.0
+    max: float = 0.0
+    _buckets: dict[int, int] = {}  # how many times fell into each
 
     def add(self, seconds: float) -> None:
         """Count one time. On the path of every call: some 2,000 instructions."""
@@ -68,35 +68,22 @@ class Histogram:
         }
 
 
-class Latency:
+class Latency(Struct, eq=False):
     """The times of one session. ``first_output`` and ``last_output`` count from the end of the user's speech or text.
 
     Of several things that the user says before the model answers, the last one counts. A turn that nobody has asked
     for is not measured, nor the end of one that was cut off.
     """
 
-    __slots__ = (
-        "_asked",
-        "_cut",
-        "_first",
-        "_last",
-        "_told",
-        "call",
-        "first_output",
-        "last_output",
-        "user_ended",
-    )
-
-    def __init__(self) -> None:
-        self.first_output, self.last_output, self.call = Histogram(), Histogram(), Histogram()
-        self.user_ended: float | None = (
-            None  # before the turn under way, or the last one; None: nobody had spoken
-        )
-        self._asked: float | None = None  # the user has spoken, and the model has not answered
-        self._first: float | None = None  # the first output of the turn under way
-        self._last = 0.0
-        self._cut = False
-        self._told = False  # the service said when the user ended, so it need not be guessed
+    first_output: Histogram = field(default_factory=Histogram)
+    last_output: Histogram = field(default_factory=Histogram)
+    call: Histogram = field(default_factory=Histogram)
+    user_ended: float | None = None  # before the turn under way, or the last one; None: nobody had spoken
+    _asked: float | None = None  # the user has spoken, and the model has not answered
+    _first: float | None = None  # the first output of the turn under way
+    _last: float = 0.0
+    _cut: bool = False
+    _told: bool = False  # the service said when the user ended, so it need not be guessed
 
     def user(self, speaks: bool, now: float) -> None:
         """The user begins to speak, or has ended to, or has sent a text."""
@@ -113,12 +100,9 @@ class Latency:
         """The model said something that the user perceives."""
         self._last = now
         if self._first is None:
-            self._begin(now)
-
-    def _begin(self, now: float) -> None:
-        self._first, self.user_ended, self._asked, self._told = now, self._asked, None, False
-        if self.user_ended is not None:
-            self.first_output.add(now - self.user_ended)
+            self._first, self.user_ended, self._asked, self._told = now, self._asked, None, False
+            if self.user_ended is not None:
+                self.first_output.add(now - self.user_ended)
 
     def cut_off(self) -> None:
         """The turn under way is cut off: when it would have ended is not known."""

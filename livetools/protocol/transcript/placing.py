@@ -14,7 +14,7 @@ with as many function responses as it had calls. The rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
 from typing import Any
 
@@ -23,7 +23,7 @@ from .steps import Batch, Part, Slot, Step, Utterance
 
 
 class Placing:
-    """The steps of a conversation, from its notes in the order in which they were taken.
+    """The steps of a conversation, from its notes in the order in which they were taken. Each kind has its method.
 
     ======================================  ================================================================
     ``["typed", text]``                     the user sent a text
@@ -54,7 +54,8 @@ class Placing:
 
     def place(self, note: Note) -> None:
         """Place the next note."""
-        PLACE[note[0]](self, *note[1:])
+        kind, *rest = note
+        getattr(self, f"_on_{kind.replace(' ', '_')}")(*rest)
 
     def count(self, note: bytes) -> None:
         """Place the next note, where only the number of steps counts: an answer, which may be large, is not read."""
@@ -68,13 +69,16 @@ class Placing:
 
     def _on_typed(self, text: str) -> None:
         # What the user sends always begins an exchange, even in the middle of the model's turn.
-        self._end()
+        self._on_over()
         self._say("user", [{"text": text}])
 
     def _on_given(self, role: str, parts: list[Part]) -> None:
         if role == "user":
-            self._end()
+            self._on_over()
         self._say(role, parts)
+
+    def _on_aside(self, text: str) -> None:
+        self._on_said(text, aside=True)
 
     def _on_said(self, text: str, aside: bool = False) -> None:
         self._spoken = self._spoken or not aside
@@ -162,7 +166,7 @@ class Placing:
 
     def _on_turn_over(self) -> None:
         """The text beside the speech of the turn goes, or was all that it said."""
-        self._end()
+        self._on_over()
         for said in self._aside:
             # Without a transcript the text was what the model said; beside one it is reasoning, or the same words
             # again.
@@ -173,7 +177,7 @@ class Placing:
         self._aside.clear()
         self._spoken = False
 
-    def _end(self) -> None:
+    def _on_over(self) -> None:
         self._ended, self._batch = True, None
 
     # steps
@@ -204,7 +208,7 @@ class Placing:
     def _insert_heard(self, new_exchange: bool) -> Utterance:
         """A place for an utterance: in front of what the model answered, behind what the user typed."""
         if new_exchange:
-            self._end()
+            self._on_over()
         said = Utterance(self._open(), "user", heard=True)
         # Transcripts of input keep no order with the model's turn: they come before, in the middle of, or after the
         # answer.
@@ -216,21 +220,3 @@ class Placing:
         if at == len(self.steps) - 1:
             self._batch = None
         return said
-
-
-PLACE: Mapping[str, Callable[..., None]] = {
-    "typed": Placing._on_typed,
-    "given": Placing._on_given,
-    "said": Placing._on_said,
-    "aside": lambda placing, text: placing._on_said(text, aside=True),
-    "heard": Placing._on_heard,
-    "call": Placing._on_call,
-    "given call": Placing._on_given_call,
-    "answer": Placing._on_answer,
-    "stray answer": Placing._on_stray_answer,
-    "given answer": Placing._on_given_answer,
-    "break": Placing._on_break,
-    "filler": Placing._on_filler,
-    "over": Placing._end,
-    "turn over": Placing._on_turn_over,
-}

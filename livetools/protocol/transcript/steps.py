@@ -34,10 +34,6 @@ class Utterance:
     finished: bool = False  # what follows is another utterance
     aside: bool = False  # text beside speech, which counts only if its turn ends without a transcript
 
-    def rendered(self) -> list[Part]:
-        """Its parts, the text last."""
-        return [*self.parts, {"text": self.text}] if self.text else list(self.parts)
-
 
 @dataclass(slots=True, eq=False)
 class Slot:
@@ -74,7 +70,8 @@ def render(steps: Iterable[Step]) -> list[Content]:
     out: list[Content] = []
     for step in steps:
         if isinstance(step, Utterance):
-            if not step.aside and (parts := step.rendered()):
+            text = [{"text": step.text}] if step.text else []
+            if not step.aside and (parts := step.parts + text):
                 _append(out, step.role, parts)
             continue
         _append(out, "model", [slot.part for slot in step.slots])

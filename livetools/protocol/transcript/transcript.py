@@ -28,7 +28,7 @@ from livetools.events import (
 )
 from livetools.protocol.messages.outgoing import encode
 
-from .notes import Notes, decode
+from .notes import Notes
 from .placing import Placing
 from .steps import Content, Part, Step, render, without_functions
 
@@ -41,6 +41,8 @@ MAX_HISTORY = 2**20
 MAX_SEED = 2**18
 #: Notes in which the end of a step is looked for where the only exchange is too long.
 LOOKED_AT = 64
+#: Characters of a content that are printed, at most.
+BRIEF = 100
 
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
 CONTINUED = "(The connection was replaced. The conversation continues from here.)"
@@ -68,10 +70,8 @@ class Transcript(Sequence[Content]):
         self._on_full: Callable[[int], object] | None = None
         self._notes = Notes()
         self._calls: dict[str, int] = {}  # those without a final answer: the exchange that they were made in
-        self._heard: bool | None = (
-            None  # whether what was heard in this exchange is finished; None: nothing was
-        )
-        self._placed: Placing | None = None  # the notes so far, for somebody who reads again and again
+        # Whether what was heard in this exchange is finished; None: nothing was.
+        self._heard: bool | None = None
 
     # what the session sends
 
@@ -185,13 +185,9 @@ class Transcript(Sequence[Content]):
         self._heard = None
 
     def _note(self, *note: object, exchange: int | None = None) -> None:
-        made = encode(note)
-        self._notes.add(made, exchange)
-        # Somebody reads again and again: one note more is placed, instead of all of them.
-        if self._placed is not None:
-            self._placed.place(decode(made))
+        self._notes.add(encode(note), exchange)
         while self._notes.weight > self.max_bytes and self._drop():
-            self._placed = None  # it has steps that are gone
+            pass
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
@@ -211,13 +207,10 @@ class Transcript(Sequence[Content]):
         self.dropped += len(placing.steps)
         return True
 
-    def _steps(self, keep: bool = True) -> list[Step]:
-        placing = self._placed
-        if placing is None:
-            placing = Placing()
-            for note in self._notes:
-                placing.place(note)
-            self._placed = placing if keep else None
+    def _steps(self) -> list[Step]:
+        placing = Placing()
+        for note in self._notes:
+            placing.place(note)
         return placing.steps
 
     # what others read
@@ -249,10 +242,10 @@ class Transcript(Sequence[Content]):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""
-        return {name: value for name, value in vars(self).items() if name not in ("_on_full", "_placed")}
+        return {name: value for name, value in vars(self).items() if name != "_on_full"}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, _on_full=None, _placed=None)
+        vars(self).update(state, _on_full=None)
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
@@ -278,7 +271,7 @@ class Transcript(Sequence[Content]):
         """
         steps: deque[Step] = deque()
         # The newest steps are kept, and at least one, even if it is larger than the bound.
-        for step in reversed(self._steps(keep=False)):
+        for step in reversed(self._steps()):
             max_bytes -= len(encode(render([step])))
             if max_bytes < 0 and steps:
                 break
@@ -350,8 +343,9 @@ def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
 
 
 def _brief(content: Content) -> str:
-    """The parts of a content in a few words."""
-    return _cut(" ".join(_part(part) for part in content["parts"]))
+    """The parts of a content in a few words, on one line."""
+    text = " ".join(_part(part) for part in content["parts"])
+    return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
 def _part(part: Part) -> str:
@@ -362,8 +356,3 @@ def _part(part: Part) -> str:
     if "functionResponse" in part:
         return f"{part['functionResponse'].get('name')} answers"
     return " ".join(part) or "nothing"
-
-
-def _cut(text: str, most: int = 100) -> str:
-    """The text on one line of at most so many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 import msgspec
+from msgspec import Struct
 
 from livetools.errors import NoAnswer
 from livetools.events import (
@@ -37,7 +38,7 @@ SAID_BOUND = 4 * 1024 * 1024
 WORDS_BOUND = 512 * 1024
 
 
-class Expected:
+class Expected(Struct, eq=False, gc=False, kw_only=True):
     """One turn of the model that is to come.
 
     ``prompt``: it answers a user turn; ``answer``: it speaks of function responses; neither: it is under way.
@@ -45,11 +46,11 @@ class Expected:
     ``doubtful``: the last turn that ended may have been this one too. ``over``: it has ended, or will not come.
     """
 
-    __slots__ = ("answer", "doubtful", "over", "prompt", "until")
-
-    def __init__(self, *, prompt: bool = False, answer: bool = False, until: float = inf) -> None:
-        self.prompt, self.answer, self.until = prompt, answer, until
-        self.doubtful = self.over = False
+    prompt: bool = False
+    answer: bool = False
+    until: float = inf
+    doubtful: bool = False
+    over: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -203,9 +204,8 @@ class Said:
     """
 
     def __init__(self) -> None:
-        self._kept: list[
-            Event | bytes
-        ] = []  # calls as JSON: a long session makes thousands, and hardly one is read
+        # Calls as JSON: a long session makes thousands, and hardly one is read.
+        self._kept: list[Event | bytes] = []
         self._size = 0
         self._wanted = False  # somebody has asked or waited
         self._sound = True
@@ -220,9 +220,8 @@ class Said:
             kept = encode([event.call.id, event.call.name, event.call.args])
         self._kept.append(kept)
         self._size += _weight(kept)
-        if self._size > (
-            SAID_BOUND if self._sound else WORDS_BOUND
-        ):  # many at once: the head of a list is dear to take off
+        # Many at once: the head of a list is dear to take off.
+        if self._size > (SAID_BOUND if self._sound else WORDS_BOUND):
             self._keep(self._kept[len(self._kept) // 4 + 1 :])
 
     def read_by_loop(self) -> None:

@@ -372,9 +372,8 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
-        if self._patience == inf and (
-            (self._queue and self._queue[0].until == inf) or not self.idle
-        ):  # no doubt
+        certain = (self._queue and self._queue[0].until == inf) or not self.idle
+        if self._patience == inf and certain:
             return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
@@ -587,11 +586,7 @@ class Turns:
         return max(self._progress, self._works_until) + self.stall_timeout
 
 
+#: Each effect is the method of its name.
 DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
-    TurnEffect.BEGIN: Turns._begin,
-    TurnEffect.PLACE: Turns._place,
-    TurnEffect.EXPECT: Turns._expect,
-    TurnEffect.POP: Turns._pop,
-    TurnEffect.GIVE_UP: Turns._give_up,
-    TurnEffect.CLEAR: Turns._clear,
+    effect: getattr(Turns, f"_{effect.name.lower()}") for effect in TurnEffect
 }

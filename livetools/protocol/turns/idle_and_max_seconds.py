@@ -46,12 +46,13 @@ class TimeLimits:
     """
 
     def __init__(self, plan: Plan, pending: Pending, connection: Connection, dispatch: Dispatch) -> None:
-        self._most, self._idle = plan.max_seconds, plan.idle
+        self._most = inf if plan.max_seconds is None else plan.max_seconds
+        self._idle = inf if plan.idle is None else plan.idle
         self._to_come, self._connection, self._dispatch = pending, connection, dispatch
-        self._unlimited = self._most is None and self._idle is None
+        self._unlimited = self._most == self._idle == inf
         self.began = inf
         self.went_idle = False
-        self._told = self._most is None  # of the end that is near
+        self._told = False  # of the end that is near
         self._asked = False  # whether anybody is there, since the user was last heard
         self._silent_since = 0.0
         self._pending = False  # when that was looked at last
@@ -84,8 +85,15 @@ class TimeLimits:
             self._silent_since = max(self._silent_since, now)
         self._pending = pending
         # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
-        if self._most is not None and now >= self._ends_at(pending):
-            return Leave(_too_long(self._most, "turn" if pending else "idle"))
+        if now >= self._ends_at(pending):
+            return Leave(
+                LimitReached(
+                    "max_seconds",
+                    f"max_seconds={self._most:g}, and the session has lasted so long",
+                    "turn" if pending else "idle",
+                    "Raise max_seconds, or begin another session with history=session.transcript",
+                )
+            )
         if not self._told and now >= self._tells_at():
             self._told = True
             self._dispatch.unprompted(SOON_OVER.format(max(1, round(self._ends_at(False) - now))))
@@ -117,19 +125,10 @@ class TimeLimits:
         return not self._connection.usable or bool(self._to_come.names())
 
     def _tells_at(self) -> float:
-        return inf if self._most is None else self.began + TOLD_AT * self._most
+        return self.began + TOLD_AT * self._most
 
     def _ends_at(self, pending: bool) -> float:
-        return inf if self._most is None else self.began + self._most + (LAST_TURN if pending else 0.0)
+        return self.began + self._most + (LAST_TURN if pending else 0.0)
 
     def _idle_at(self) -> float:
-        return inf if self._idle is None or self.began == inf else self._silent_since + self._idle
-
-
-def _too_long(most: float, phase: str) -> LimitReached:
-    return LimitReached(
-        "max_seconds",
-        f"max_seconds={most:g}, and the session has lasted so long",
-        phase,
-        "Raise max_seconds, or begin another session with history=session.transcript",
-    )
+        return inf if self.began == inf else self._silent_since + self._idle

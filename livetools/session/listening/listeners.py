@@ -1,7 +1,7 @@
-"""The listeners of a session, in one list: they hear events, the user's sound and texts, and the end.
+"""The listeners of a session: they hear events, the user's sound and texts, and the end; other ones hear its frames.
 
-They are on the path of every event and must not wait. A listener that raises is logged and not called again, so it
-costs the session nothing.
+They are on the path of every event and every frame, and must not wait. A listener that raises is logged and not called
+again, so it costs the session nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 from livetools.events import Event
 from livetools.log import get_logger
+from livetools.protocol.calls.actions import Close
+from livetools.session.frame_log import Direction, FrameListener
 from livetools.session.handlers.user_errors import excuse
 from livetools.tools import Hooks, SessionLike
 
@@ -52,6 +54,32 @@ class Listener:
     typed: Callable[[str], object] = _ignore
     end: Callable[[Exception | None], object] = _ignore
     end_guard: Guard | None = None
+
+
+class FrameTaps:
+    """Tells these listeners of the frames of a session, each until it raises. Made only where there are some."""
+
+    def __init__(self, listeners: Iterable[FrameListener]) -> None:
+        self._all = [(Guard(f"the frame listener {type(each).__name__}"), each) for each in listeners]
+        self._opened = 0
+        self._numbers: dict[int, int] = {}  # by the machine's number of a connection that is open
+
+    def opened(self, link: int) -> None:
+        """A connection is open: listeners count those only."""
+        self._opened += 1
+        self._numbers[link] = self._opened
+
+    def frame(self, direction: Direction, link: int, data: bytes) -> None:
+        """A message is about to be sent, or has come."""
+        number = self._numbers.get(link, 0)
+        for guard, listener in self._all:
+            guard.call(listener.frame, direction, number, data)
+
+    def closed(self, link: int, close: Close) -> None:
+        """A connection has ended. One that was never open is not reported, nor one that was reported before."""
+        if (number := self._numbers.pop(link, 0)) and close.error is None:
+            for guard, listener in self._all:
+                guard.call(listener.closed, number, close.code, close.reason, close.by_us)
 
 
 class Listeners:

@@ -18,6 +18,7 @@ from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls.call_states import Record
 from livetools.protocol.input.resend import Frame
+from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
 from livetools.transport.contract import Sending
@@ -64,9 +65,9 @@ class Driver(ABC, Generic[M]):
     timer: Timer
     blocked_loop: BlockedLoop
 
-    def __init__(self, machine: M, clock: Clock) -> None:
+    def __init__(self, machine: M, clock: Clock, frame_listeners: Sequence[FrameListener] = ()) -> None:
         self.machine, self.clock = machine, clock
-        self.writer = Writer(self)
+        self.writer = Writer(self, frame_listeners)
         self._slice = TimeSlice()
         self._runs = False
         self._stepping = False
@@ -219,8 +220,7 @@ class Driver(ABC, Generic[M]):
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""
         record = self.machine.record(run)
-        policy = None if record is None else record.policy  # as it was when the call came
-        return policy is not None and policy.streams
+        return record is not None and record.policy.streams  # as it was when the call came
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""

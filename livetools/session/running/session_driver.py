@@ -16,6 +16,7 @@ from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
+from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent
@@ -50,8 +51,9 @@ class SessionDriver(Driver[Machine]):
         clock: Clock,
         taps: list[Callable[[Event], None]],
         change: Callable[[SessionDriver, Agent, Event], Receipt],
+        frame_listeners: Sequence[FrameListener] = (),
     ) -> None:
-        super().__init__(machine, clock)
+        super().__init__(machine, clock, frame_listeners)
         self.taps, self.change = taps, change
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
@@ -156,7 +158,7 @@ class SessionDriver(Driver[Machine]):
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
         record = self.machine.record(run)
-        if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
+        if verdict is True and not self.inbox.iterated and record is not None:
             warn_unread(record.call.name, record.policy.approval_timeout)
         await super().approved(run, verdict)
 
@@ -170,19 +172,23 @@ class SessionDriver(Driver[Machine]):
 
     def opened(self, link: int) -> None:
         """A connection is open."""
+        if self.writer.frame_taps is not None:
+            self.writer.frame_taps.opened(link)
         self.machine.opened(link, self.clock.now())
         self.background()
 
     def received(self, link: int, data: bytes) -> None:
         """A message came."""
-        if self.writer.log is not None:
-            self.writer.log.received(link, data)
+        if self.writer.frame_taps is not None:
+            self.writer.frame_taps.frame("server", link, data)
         now = self.clock.now()
         self.machine.receive(link, data, now, overdue=now > self.timer.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
+        if self.writer.frame_taps is not None:
+            self.writer.frame_taps.closed(link, close)
         self.writer.forget(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())

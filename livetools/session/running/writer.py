@@ -8,11 +8,12 @@ written by a task that is started for it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, cast
 
 from livetools.protocol.input.resend import Frame, Write
-from livetools.session.frame_log import FrameLog
+from livetools.session.frame_log import FrameListener, FrameLog
+from livetools.session.listening.listeners import FrameTaps
 from livetools.transport.contract import Gone, Pinging, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 
@@ -29,10 +30,12 @@ _NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queu
 
 
 class Writer:
-    """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
+    """Writes what the machine wants written. Made in the loop. ``frame_taps`` hear the frames, if somebody wants it."""
 
-    def __init__(self, owner: WriterOwner) -> None:
-        self.log = FrameLog.wanted()
+    def __init__(self, owner: WriterOwner, frame_listeners: Sequence[FrameListener] = ()) -> None:
+        log = FrameLog.wanted()
+        listeners = [*frame_listeners, *([] if log is None else [log])]
+        self.frame_taps = FrameTaps(listeners) if listeners else None
         self._owner = owner
         self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
         # Read-only from outside: a task writes, and takes what the machine has meanwhile itself.
@@ -95,8 +98,8 @@ class Writer:
         transport: Any = self._owner.transport(link)
         if not getattr(transport, "writable", False):
             return False
-        if self.log is not None:
-            self.log.sent(link, media)
+        if self.frame_taps is not None:
+            self.frame_taps.frame("client", link, media)
         return bool(transport.put(media))
 
     def _put(self, frame: Frame) -> bool:
@@ -111,8 +114,8 @@ class Writer:
         if asks and not hasattr(transport, "put_with_ping"):
             return False
         data = frame.make()
-        if data is not None and self.log is not None:
-            self.log.sent(frame.link, data)
+        if data is not None and self.frame_taps is not None:
+            self.frame_taps.frame("client", frame.link, data)
         if write is not None and asks:
             # without data no ping goes behind what was written before
             write.pinged(None if data is None else transport.put_with_ping(data, write.at_once))
@@ -132,8 +135,8 @@ class Writer:
             write.begin(place)
         try:
             if data is not None:
-                if self.log is not None:
-                    self.log.sent(frame.link, data)
+                if self.frame_taps is not None:
+                    self.frame_taps.frame("client", frame.link, data)
                 await _write(transport, data, frame.write)
             elif frame.write is not None:
                 frame.write.pinged(None)  # no ping went behind what was written before

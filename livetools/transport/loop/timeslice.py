@@ -27,10 +27,6 @@ class Passes(Struct, eq=False, gc=False):
 
     count: int = 0
 
-    def another(self) -> None:
-        """The loop has gone on. For a callback that is scheduled before a wait."""
-        self.count += 1
-
 
 _passes: WeakKeyDictionary[asyncio.AbstractEventLoop, Passes] = WeakKeyDictionary()
 

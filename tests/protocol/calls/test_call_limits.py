@@ -9,14 +9,12 @@ from livetools.events import Call
 from livetools.protocol.calls import call_limits
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
-from livetools.setup.plan_fields import CallPolicy
+from livetools.setup.plan_fields import UNDECLARED, CallPolicy
 
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
 
 
-def record(
-    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
-) -> Record:
+def record(name: str, run: int = 1, policy: CallPolicy = WEATHER, phase: Phase = Phase.NOTHING) -> Record:
     made = Record(run, Call("c", name), True, policy, 1, 0.0)
     made.phase = phase
     return made
@@ -34,12 +32,12 @@ def test_what_the_plan_allows_is_not_refused() -> None:
 
 
 def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
-    text = said(call_limits.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
+    text = said(call_limits.by_plan(plan(TIME, WEATHER), record("weather_get", policy=UNDECLARED)))
     assert text == "there is no function 'weather_get'; available: get_weather, get_time"
 
 
 def test_without_any_function_that_is_said() -> None:
-    assert said(call_limits.by_plan(plan(), record("f", policy=None))).endswith("none is available")
+    assert said(call_limits.by_plan(plan(), record("f", policy=UNDECLARED))).endswith("none is available")
 
 
 def test_what_may_not_be_called_now_is_told_what_may() -> None:

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from support.driver import plan
 from support.world import responses
 
+from livetools.events import Call
 from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
+from livetools.protocol.calls.reply_batching import FINAL_KINDS, Answer, AnswerFrame
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import CallPolicy
 
@@ -40,6 +42,27 @@ class Desk:
 
     def ids(self) -> list[list[object]]:
         return [[r.get("id") for r in message] for message in self.messages()]
+
+
+def record(named: bool) -> Record:
+    return Record(1, Call("c1", "f"), named, CallPolicy("f"), 1, 0.0)
+
+
+def test_a_response_says_no_more_than_it_must() -> None:
+    assert Answer("answer", record(named=False), {}).body == {"name": "f", "response": {}}
+
+
+def test_scheduling_and_the_rest_stand_beside_the_response() -> None:
+    part = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
+    answer = Answer("answer", record(named=True), {"output": 1}, "SILENT", False, (part,))
+    assert answer.body == {
+        "id": "c1",
+        "name": "f",
+        "response": {"output": 1},
+        "scheduling": "SILENT",
+        "willContinue": False,
+        "parts": [part],
+    }
 
 
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))))

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from livetools.events import VoiceActivity
 from livetools.protocol.messages.incoming import (
     RAW_ARGS,
     FunctionCall,
     ServerMessage,
-    VoiceSignal,
     parse,
     seconds,
 )
@@ -245,20 +245,20 @@ def test_a_handle_comes_with_its_index() -> None:
 @pytest.mark.parametrize(
     ("frame", "signal"),
     [
-        ({"voiceActivity": {"type": "ACTIVITY_START", "audioOffset": "0.2s"}}, VoiceSignal("start", 0.2)),
-        ({"voiceActivity": {"voiceActivityType": "ACTIVITY_END"}}, VoiceSignal("end", None)),
+        ({"voiceActivity": {"type": "ACTIVITY_START", "audioOffset": "0.2s"}}, VoiceActivity("start", 0.2)),
+        ({"voiceActivity": {"voiceActivityType": "ACTIVITY_END"}}, VoiceActivity("end", None)),
         (
             {"voiceActivityDetectionSignal": {"vadSignalType": "VAD_SIGNAL_TYPE_SOS"}},
-            VoiceSignal("start", None),
+            VoiceActivity("start", None),
         ),
         (
             {"voiceActivityDetectionSignal": {"vadSignalType": "VAD_SIGNAL_TYPE_EOS"}},
-            VoiceSignal("end", None),
+            VoiceActivity("end", None),
         ),
         ({"voiceActivity": {}}, None),
     ],
 )
-def test_speech_begins_and_ends_in_every_spelling(frame: object, signal: VoiceSignal | None) -> None:
+def test_speech_begins_and_ends_in_every_spelling(frame: object, signal: VoiceActivity | None) -> None:
     message = read(frame)
     assert message.voice_activity == signal
     assert message.unknown == []

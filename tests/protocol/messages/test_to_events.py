@@ -8,8 +8,6 @@ import pathlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from livetools.events import (
     AudioChunk,
@@ -57,44 +55,6 @@ def content(*parts: object, **fields: Any) -> list[Event]:
 )
 def test_a_recorded_frame_gives_its_events(frame: dict[str, Any], names: list[str]) -> None:
     assert [type(event).__name__ for event in seen(**frame)] == names
-
-
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(
-    st.binary(max_size=2000) | st.just(bytes(1600)),
-    st.sampled_from(["audio/pcm;rate=24000", "audio/pcm", "video/mp4", "image/png", "", 'a"b', "é"]),
-    st.sampled_from([None, 2, "\t"]),
-    st.sampled_from(
-        [
-            {},
-            {"part": {"thought": True}},
-            {"part": {"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}},
-            {"turn": {"role": "model"}},
-            {"content": {"interrupted": True}},
-            {"content": {"turnComplete": True}},
-            {"frame": {"usageMetadata": {"totalTokenCount": 1}}},
-            {"frame": {"toolCall": {"functionCalls": []}}},
-            {"url_safe": True},
-            {"data": "!" * 1100},
-            {"data": "AAAA" * 300 + "A"},
-            {"behind": "}"},
-            {"behind": " \n"},
-        ]
-    ),
-)
-def test_a_large_blob_that_comes_alone_is_seen_as_any_other(
-    blob: bytes, mime_type: str, indent: int | str | None, odd: dict[str, Any]
-) -> None:
-    encode = base64.urlsafe_b64encode if odd.get("url_safe") else base64.b64encode
-    data = odd.get("data", encode(blob).decode())
-    part = {"inlineData": {"mimeType": mime_type, "data": data}, **odd.get("part", {})}
-    told = {"modelTurn": {"parts": [part], **odd.get("turn", {})}, **odd.get("content", {})}
-    text = json.dumps({"serverContent": told, **odd.get("frame", {})}, indent=indent) + odd.get("behind", "")
-    at_once, in_full = parse(text.encode()), parse(text)
-    assert events(at_once) == events(in_full)
-    assert (at_once.calls, at_once.unknown) == (in_full.calls, in_full.unknown)
-    if len(blob) == 1600 and odd == {} and mime_type == "audio/pcm":
-        assert at_once.media is not None
 
 
 def test_one_message_may_hold_everything_and_is_seen_in_order() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pathlib
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.protocol.messages import to_events
 from livetools.protocol.messages.incoming import FunctionCall, ServerMessage, parse
-from livetools.protocol.messages.typed_decoders import only_calls, only_words
+from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
 
 QUICK = settings(max_examples=300, deadline=None, derandomize=True)
 RECORDED = pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl"
@@ -58,6 +59,44 @@ def test_words(said: dict[str, Any]) -> None:
     event = only_words(data)
     if event is not None:
         assert to_events.events(parse(data)) == [event]
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(
+    st.binary(max_size=2000) | st.just(bytes(1600)),
+    st.sampled_from(["audio/pcm;rate=24000", "audio/pcm", "video/mp4", "image/png", "", 'a"b', "é"]),
+    st.sampled_from([None, 2, "\t"]),
+    st.sampled_from(
+        [
+            {},
+            {"part": {"thought": True}},
+            {"part": {"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}},
+            {"turn": {"role": "model"}},
+            {"content": {"interrupted": True}},
+            {"content": {"turnComplete": True}},
+            {"frame": {"usageMetadata": {"totalTokenCount": 1}}},
+            {"frame": {"toolCall": {"functionCalls": []}}},
+            {"url_safe": True},
+            {"data": "!" * 1100},
+            {"data": "AAAA" * 300 + "A"},
+            {"behind": "}"},
+            {"behind": " \n"},
+        ]
+    ),
+)
+def test_a_large_blob_that_comes_alone_is_seen_as_any_other(
+    blob: bytes, mime_type: str, indent: int | str | None, odd: dict[str, Any]
+) -> None:
+    encode = base64.urlsafe_b64encode if odd.get("url_safe") else base64.b64encode
+    data = odd.get("data", encode(blob).decode())
+    part = {"inlineData": {"mimeType": mime_type, "data": data}, **odd.get("part", {})}
+    told = {"modelTurn": {"parts": [part], **odd.get("turn", {})}, **odd.get("content", {})}
+    text = json.dumps({"serverContent": told, **odd.get("frame", {})}, indent=indent) + odd.get("behind", "")
+    at_once, in_full = only_media(text.encode()), parse(text)
+    if at_once is not None:
+        assert (to_events.events(in_full), in_full.calls, in_full.unknown) == ([at_once], [], [])
+    if len(blob) == 1600 and odd == {} and mime_type == "audio/pcm":
+        assert at_once is not None
 
 
 @pytest.mark.parametrize("line", RECORDED.read_text("utf-8").splitlines())
