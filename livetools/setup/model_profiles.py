@@ -79,7 +79,7 @@ class ModelProfile:
     content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
     input_block: bool = False  # audio and video must not be sent while a blocking call is open
-    input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what they would do
+    input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what such input does
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
     stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
