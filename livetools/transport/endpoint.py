@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.errors import AuthenticationError, ConfigError
+from livetools.setup.config_fields import both_set
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default, key_in, no_key
 
@@ -142,9 +143,7 @@ def resolve(
     environ = os.environ if environ is None else environ
     options = dict(http_options or {})
     if base_url is not None and not isinstance(base_url, str):
-        raise ConfigError(
-            f"base_url is a {type(base_url).__name__}: a URL is expected, like 'wss://host/prefix'"
-        )
+        raise ConfigError(f"base_url is a {type(base_url).__name__}: expected a URL like 'wss://host/prefix'")
     base_url = _once("base_url", base_url, options.get("baseUrl"))
     api_version = _once("api_version", api_version, options.get("apiVersion"))
     given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
@@ -173,7 +172,7 @@ def resolve(
 
 def _once(name: str, argument: str | None, configured: str | None) -> str | None:
     if argument is not None and configured is not None:
-        raise ConfigError(f"{name} and config.http_options.{name} are both set: pass only one of them")
+        raise both_set(name, f"config.http_options.{name}")
     return argument if argument is not None else configured
 
 
@@ -187,9 +186,7 @@ def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str
         version = environ.get("GOOGLE_GENAI_API_VERSION") or usual
         version = usual if version == "beta" else version
     if not re.fullmatch(r"[A-Za-z0-9]+", version):
-        raise ConfigError(
-            f"api_version={version!r} does not exist: expected v1beta, v1alpha or v1 (Vertex AI: v1beta1, v1)"
-        )
+        raise ConfigError(f"api_version={version!r}: expected v1beta, v1alpha, v1 (Vertex AI: v1beta1, v1)")
     return version
 
 
@@ -217,15 +214,11 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
-        raise ConfigError(
-            f"client= and {doubled[0]}= are both set: the client has its own, so pass only client="
-        )
+        raise ConfigError(f"client= and {doubled[0]}= are both set: the client has its own")
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
-        raise ConfigError(
-            f"client is a {type(client).__name__}, not a google.genai.Client of version 3: pass api_key= instead"
-        )
+        raise ConfigError(f"client is a {type(client).__name__}, not a google.genai.Client 3: pass api_key=")
     headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
     if not inner.vertexai and version == "v1":
@@ -242,7 +235,7 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
 def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:
     """Add what the arguments leave open and the environment says."""
     if given.api_key is not None and given.credentials is not None:
-        raise ConfigError("api_key and credentials are both set: pass only one of them")
+        raise both_set("api_key", "credentials")
     if vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
@@ -348,9 +341,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     scheme = _SCHEMES.get(parts.scheme.lower())
     if scheme is None or not parts.hostname:
         shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
-        raise ConfigError(
-            f"base_url: {shown!r} is not a URL; one is 'http://127.0.0.1:8080' or 'wss://host/prefix'"
-        )
+        raise ConfigError(f"base_url: {shown!r} is not a URL like 'http://127.0.0.1:80' or 'wss://host'")
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
@@ -359,14 +350,10 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
         # Reading the port is what raises for one that is not a number.
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
-        raise ConfigError(
-            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
-        ) from None
+        raise ConfigError(f"base_url: the port of {parts.hostname!r} is not from 0 to 65535") from None
     if scheme == "ws" and not loopback and not allow_insecure:
-        raise ConfigError(
-            f"base_url: ws:// would send the key to {parts.hostname} unencrypted; use wss://, "
-            "or transport=WebSocket(allow_insecure=True)"
-        )
+        instead = "use wss://, or transport=WebSocket(allow_insecure=True)"
+        raise ConfigError(f"base_url: ws:// would send the key to {parts.hostname} unencrypted; {instead}")
     path = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, path, parts.query, "")), loopback
 

@@ -178,9 +178,7 @@ class TrioAdapter(Adapter[TrioConnection]):
         self._connection.line.read_on()
 
     async def _close(self) -> None:
-        await self._connection.line.write(
-            bytes
-        )  # nothing, once the frames that came before the close are written
+        await self._connection.line.write(bytes)  # nothing: frames that came before the close go before it
         await self._connection.aclose()
 
     async def _cut(self) -> None:

@@ -26,10 +26,8 @@ STAGGER = 0.25  # seconds until the next address is tried beside the one before
 def named(url: str) -> str:
     """Host and port of a URL, and nothing else of it: it may hold a password."""
     parts = urlsplit(url)
-    port = parts.port or (
-        443 if parts.scheme in ("wss", "https") else 1080 if "socks" in parts.scheme else 80
-    )
-    return f"{parts.hostname}:{port}"
+    usual = {"wss": 443, "https": 443}.get(parts.scheme, 1080 if "socks" in parts.scheme else 80)
+    return f"{parts.hostname}:{parts.port or usual}"
 
 
 def is_address(host: str) -> bool:
@@ -100,15 +98,6 @@ def _interleaved(addresses: list[Any]) -> list[Any]:
 # password, socks://... (so desktops set ALL_PROXY). websockets refuses each of these.
 
 INVALID_PROXY = "the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY"
-
-
-def no_socks() -> str:
-    """What is missing where websockets cannot speak to a SOCKS proxy."""
-    loop = "trio" if on_trio() else "asyncio"
-    return (
-        f"a SOCKS proxy is configured; it needs the package python-socks: pip install 'python-socks[{loop}]'"
-    )
-
 
 #: The schemes of proxies.
 _PROXIES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
