@@ -73,9 +73,12 @@ def plain(value: object, key: str = "") -> Json:
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, (date, time)):
         return value.isoformat()
-    raise ConfigError(
-        f"{snake(key) or 'the configuration'} holds a {type(value).__name__}, which JSON cannot say"
-    )
+    raise ConfigError(f"{snake(key) or 'the config'} holds a {type(value).__name__}, which JSON cannot say")
+
+
+def both_set(one: str, other: str) -> ConfigError:
+    """The error for what is given twice."""
+    return ConfigError(f"{one} and {other} are both set: pass only one of them")
 
 
 def several(value: Any) -> list[Any]:
@@ -126,9 +129,7 @@ def read(config: object) -> dict[str, object]:
     elif hasattr(config, "model_fields_set"):
         fields = [(name, getattr(config, name)) for name in sorted(config.model_fields_set)]
     else:
-        raise ConfigError(
-            f"config is a {type(config).__name__}: pass a google.genai.types.LiveConnectConfig or a dict"
-        )
+        raise ConfigError(f"config is a {type(config).__name__}: expected a LiveConnectConfig or a dict")
     found: dict[str, object] = {}
     for name, value in fields:
         key = camel(name)
@@ -171,9 +172,7 @@ def with_speech(
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
         if value is not None and key in said:
-            raise ConfigError(
-                f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
-            )
+            raise both_set(name, f"config.speech_config.{snake(key)}")
     said |= speech(voice, language)
     # Where only generation_config says how it speaks the rest goes there too: in both places it would be refused.
     if "speechConfig" in generation and not given:
@@ -207,9 +206,7 @@ def setup(
             continue  # False is every flag's default
         target = generation if tables().places[key] else out
         if key in target:
-            raise ConfigError(
-                f"{snake(key)} is set in both config and config.generation_config: set only one of them"
-            )
+            raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")
         target[key] = _field(key, value)
     if unsupported := sorted(NOT_LIVE & generation.keys()):
         names = ", ".join(snake(n) for n in unsupported)
@@ -218,14 +215,10 @@ def setup(
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
-            raise ConfigError(
-                "instructions and config.system_instruction are both set: pass only one of them"
-            )
+            raise both_set("instructions", "config.system_instruction")
         out["systemInstruction"] = content(instructions, "instructions")
     kinds = tables().types["LiveConnectConfig"]
-    out = {
-        key: config_values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()
-    }
+    out = {k: config_values.checked(v, kinds[k], f"config.{snake(k)}") for k, v in out.items()}
     if vertexai is not None:
         config_values.for_api(out, "setup", vertexai=vertexai, path="config")
     _check_values(out)
@@ -250,8 +243,7 @@ def _check_values(setup: Mapping[str, Json]) -> None:
     compression = setup.get("contextWindowCompression", {})
     if "triggerTokens" in compression and "slidingWindow" not in compression:
         raise ConfigError(
-            "context_window_compression.trigger_tokens does nothing without sliding_window: "
-            "add 'sliding_window': {}"
+            "context_window_compression.trigger_tokens does nothing without 'sliding_window': {}"
         )
     if "multiSpeakerVoiceConfig" in setup.get("generationConfig", {}).get("speechConfig", {}):
         raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
@@ -309,9 +301,7 @@ def _part(value: object, where: str) -> Json:
     given = config_values.checked(given, "Part", where)
     data = given.get("inlineData", {}).get("data", "")
     if not (isinstance(data, str) and is_base64(data)):
-        raise ConfigError(
-            f"{where}: inlineData.data is not base64: give the bytes themselves, or base64.b64encode(...)"
-        )
+        raise ConfigError(f"{where}: inlineData.data is not base64: give the bytes, or base64.b64encode(...)")
     return given
 
 

@@ -36,9 +36,7 @@ def check(specs: Sequence[ToolSpec]) -> None:
     for number, spec in enumerate(specs, 1):
         for schema in ("parameters", "response"):
             if schema in spec.declaration and f"{schema}JsonSchema" in spec.declaration:
-                raise ToolDefinitionError(
-                    f"{name(spec)}: {schema} and {schema}JsonSchema exclude each other; declare one of them"
-                )
+                raise ToolDefinitionError(f"{name(spec)}: {schema} and {schema}JsonSchema exclude each other")
         if earlier := seen.get(name(spec)):
             first, other = earlier
             raise ToolDefinitionError(

@@ -79,9 +79,7 @@ class ModelProfile:
     content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
     input_block: bool = False  # audio and video must not be sent while a blocking call is open
-    input_while_blocked: Literal["accepted", "closes", "cancels"] = (
-        "accepted"  # what they would do to that call or connection
-    )
+    input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what such input does
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
     stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
@@ -121,9 +119,7 @@ class ModelProfile:
     handle_at_setup: Literal["never", "asked", "always"] = "never"  # a handle comes right after setupComplete
     handle_every: float | None = None  # seconds between handles while nothing happens; None: after turns
     unknown_handle: tuple[int, str] = (1008, "Requested entity was not found.")
-    seed: Literal["client_content", "initial_history", "none"] = (
-        "client_content"  # how history is given to it
-    )
+    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # how it takes history
     seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
     seed_ends_with_user: bool = False  # a seed must end with a user's turn
 

@@ -129,9 +129,7 @@ def _listening(plan: Plan) -> Plan:
 
 def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:
     if location == "global" and not profile.everywhere:
-        raise ConfigError(
-            f"{profile.family} is not served from 'global': pass location='us-central1', for one"
-        )
+        raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     if profile.known:
         return []
     return [
@@ -152,7 +150,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     asked = dict(setup.pop("sessionResumption", None) or {})
     # The handle is put in with each connection, since it changes; what remains of the field is asked for each time.
     if (given := asked.pop("handle", None)) and plan.handle:
-        raise ConfigError("handle and config.session_resumption.handle are both set: pass only one of them")
+        raise config_fields.both_set("handle", "config.session_resumption.handle")
     handle = plan.handle or given
     if handle and not profile.resumption:
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
@@ -277,7 +275,7 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
     if proactivity is not None and profile.proactivity == "always":
         if False in proactivity.values():
             raise ConfigError(
-                f"{profile.family} is always proactive, and closes the connection for False: leave proactivity out"
+                f"{profile.family} is always proactive and refuses False: leave proactivity out"
             )
         del setup["proactivity"]
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
@@ -345,9 +343,7 @@ def _builtin(
         elif name in _PROFILED - profile.builtin_tools:
             raise ConfigError(f"{profile.family} has no {snake(name)} and would close the connection for it")
     if functions and "googleSearch" in kept and not profile.mixes_search:
-        raise ConfigError(
-            f"{profile.family} refuses google_search beside functions: leave one out, or use a 3.x model"
-        )
+        raise ConfigError(f"{profile.family} takes no google_search beside functions; 3.x models do")
     return kept
 
 
@@ -362,7 +358,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
             f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
             "arguments (python-genai#1147); declare it with parameters"
         )
-    approval = bool(options.get("approval"))
     return CallPolicy(
         name=name,
         handled=spec.handled,
@@ -373,14 +368,13 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
-        interim=approval and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
         takes_slot=_wanted(spec) != "BACKGROUND",
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
-        approval=approval,
+        approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,
@@ -435,9 +429,7 @@ def _scheduling(
     if wanted is None:
         return None
     if profile.scheduling == "refused":
-        raise ConfigError(
-            f"{name}: {profile.family} closes the connection for scheduling in a response; leave it out"
-        )
+        raise ConfigError(f"{name}: {profile.family} refuses scheduling in a response; leave it out")
     if profile.scheduling == "ignored":
         told.append(f"{name}: scheduling is left out: {profile.family} ignores it")
         return None

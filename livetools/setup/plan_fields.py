@@ -63,7 +63,6 @@ class CallPolicy:
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
     approval_timeout: float = APPROVAL_TIMEOUT
     takes_more: bool = False  # the model reads willContinue for it
-    interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -52,7 +51,7 @@ class Service:
     recording: Recording | None = None
     patience: float | None = 5.0
     leaving: bool = False  # the server is being left
-    heard_at: float = 0.0  # when a client last sent anything but media, in real time
+    heard: int = 0  # messages of clients that hold anything but media
 
     def profile_of(self, model: str, *, vertex: bool) -> ModelProfile:
         """How to behave to a client that asks this endpoint for this model."""
@@ -65,7 +64,7 @@ class Service:
         frame = Frame(self.clock.now(), direction, connection, message)
         self.log.keep(frame)
         if direction == "client" and not _media(message):
-            self.heard_at = time.monotonic()
+            self.heard += 1
         if self.recording is not None:
             self.recording.add(frame)
 

@@ -97,9 +97,7 @@ def checked(key: object) -> str:
     if not key:
         raise ConfigError("api_key is empty")
     if any(c.isspace() for c in key):
-        raise ConfigError(
-            "api_key holds blanks or line breaks: pass the key alone, not the file or line it is in"
-        )
+        raise ConfigError("api_key holds blanks or line breaks: pass the key alone, not its file or line")
     if not key.isascii() or not key.isprintable():
         raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
     return key
@@ -173,9 +171,7 @@ def _refresh(credentials: object) -> None:
 
     refresh = getattr(credentials, "refresh", None)
     if not callable(refresh):
-        raise ConfigError(
-            f"credentials is a {type(credentials).__name__}: expected google-auth's Credentials"
-        )
+        raise ConfigError(f"credentials is a {type(credentials).__name__}: expected google-auth Credentials")
     try:
         refresh(Request())
     except Exception as error:  # the text of google-auth may quote what the token server said

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.errors import AuthenticationError, ConfigError
+from livetools.setup.config_fields import both_set
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default, key_in, no_key
 
@@ -142,9 +143,7 @@ def resolve(
     environ = os.environ if environ is None else environ
     options = dict(http_options or {})
     if base_url is not None and not isinstance(base_url, str):
-        raise ConfigError(
-            f"base_url is a {type(base_url).__name__}: a URL is expected, like 'wss://host/prefix'"
-        )
+        raise ConfigError(f"base_url is a {type(base_url).__name__}: expected a URL like 'wss://host/prefix'")
     base_url = _once("base_url", base_url, options.get("baseUrl"))
     api_version = _once("api_version", api_version, options.get("apiVersion"))
     given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
@@ -154,9 +153,10 @@ def resolve(
     else:
         _add_environment(given, vertexai, environ)
     if given.vertexai:
-        identity, base = _vertex(given, allow_insecure, default)
-    else:
-        identity, base = _gemini(given, allow_insecure, environ)
+        _complete_vertex(given, default)
+    usual = _vertex_host(given.location) if given.vertexai else GEMINI
+    base, loopback = websocket_url(usual if given.base_url is None else given.base_url, allow_insecure)
+    identity = _identity(given, loopback, environ)
     return Endpoint(
         base=base,
         api_version=_version(given, v1alpha, identity.ephemeral, environ),
@@ -172,7 +172,7 @@ def resolve(
 
 def _once(name: str, argument: str | None, configured: str | None) -> str | None:
     if argument is not None and configured is not None:
-        raise ConfigError(f"{name} and config.http_options.{name} are both set: pass only one of them")
+        raise both_set(name, f"config.http_options.{name}")
     return argument if argument is not None else configured
 
 
@@ -186,9 +186,7 @@ def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str
         version = environ.get("GOOGLE_GENAI_API_VERSION") or usual
         version = usual if version == "beta" else version
     if not re.fullmatch(r"[A-Za-z0-9]+", version):
-        raise ConfigError(
-            f"api_version={version!r} does not exist: expected v1beta, v1alpha or v1 (Vertex AI: v1beta1, v1)"
-        )
+        raise ConfigError(f"api_version={version!r}: expected v1beta, v1alpha, v1 (Vertex AI: v1beta1, v1)")
     return version
 
 
@@ -216,15 +214,11 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
-        raise ConfigError(
-            f"client= and {doubled[0]}= are both set: the client has its own, so pass only client="
-        )
+        raise ConfigError(f"client= and {doubled[0]}= are both set: the client has its own")
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
-        raise ConfigError(
-            f"client is a {type(client).__name__}, not a google.genai.Client of version 3: pass api_key= instead"
-        )
+        raise ConfigError(f"client is a {type(client).__name__}, not a google.genai.Client 3: pass api_key=")
     headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
     if not inner.vertexai and version == "v1":
@@ -241,7 +235,7 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
 def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:
     """Add what the arguments leave open and the environment says."""
     if given.api_key is not None and given.credentials is not None:
-        raise ConfigError("api_key and credentials are both set: pass only one of them")
+        raise both_set("api_key", "credentials")
     if vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
@@ -277,10 +271,8 @@ def _add_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> 
 
 
 def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
-    said = {}
-    for name in ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI"):
-        if name in environ:
-            said[name] = environ[name].lower() in {"true", "1"}
+    names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+    said = {name: environ[name].lower() in {"true", "1"} for name in names if name in environ}
     if len(set(said.values())) > 1:
         warnings.append(f"{' and '.join(said)} contradict each other; the first is used")
     return next(iter(said.values()), False)
@@ -289,28 +281,13 @@ def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
 # What it comes to
 
 
-def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> tuple[Identity, str]:
-    base, loopback = websocket_url(GEMINI if given.base_url is None else given.base_url, allow_insecure)
-    if given.api_key is not None:
-        return Key(given.api_key), base
-    if loopback:
-        # A server on this machine needs no key. It gets a header all the same, as the service does.
-        return Key(PLACEHOLDER), base
-    if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
-        return Fixed(), base
-    raise ConfigError(no_key(environ))
-
-
-def _vertex(
-    given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
-) -> tuple[Identity, str]:
-    google = _is_google(given.base_url)
+def _complete_vertex(given: _Given, default: Callable[[], tuple[object, str | None]]) -> None:
     # A key of the express mode has a project of its own, and needs neither of the two.
-    if google and not given.location and given.api_key is None:
-        given.location = "global"
-    if google and not given.project and given.api_key is None:
-        found, given.project = default()
-        given.credentials = given.credentials or found
+    if _is_google(given.base_url) and given.api_key is None:
+        given.location = given.location or "global"
+        if not given.project:
+            found, given.project = default()
+            given.credentials = given.credentials or found
         if not given.project:
             raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
     for name, value, shape in (
@@ -319,16 +296,20 @@ def _vertex(
     ):
         if value is not None and not re.fullmatch(shape, value, re.I):
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
-    host = _vertex_host(given.location) if given.base_url is None else given.base_url
-    base, loopback = websocket_url(host, allow_insecure)
-    return _vertex_identity(given, google, loopback), base
 
 
-def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
+def _identity(given: _Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
     if given.api_key is not None:
         return Key(given.api_key)
+    if not given.vertexai:
+        if loopback:
+            # A server on this machine needs no key. It gets a header all the same, as the service does.
+            return Key(PLACEHOLDER)
+        if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
+            return Fixed()
+        raise ConfigError(no_key(environ))
     # Google itself is never asked without credentials; where none are given, the default ones are found at the dial.
-    if given.credentials is not None or google:
+    if given.credentials is not None or _is_google(given.base_url):
         return GoogleCloud(given.credentials)
     if loopback:
         return Fixed({"Authorization": f"Bearer {PLACEHOLDER}"})
@@ -361,7 +342,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     if scheme is None or not parts.hostname:
         shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
         raise ConfigError(
-            f"base_url: {shown!r} is not a URL; one is 'http://127.0.0.1:8080' or 'wss://host/prefix'"
+            f"base_url: {shown!r} is not a URL like 'http://127.0.0.1:80' or 'wss://host/prefix'"
         )
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
@@ -371,9 +352,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
         # Reading the port is what raises for one that is not a number.
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
-        raise ConfigError(
-            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
-        ) from None
+        raise ConfigError(f"base_url: the port of {parts.hostname!r} is not from 0 to 65535") from None
     if scheme == "ws" and not loopback and not allow_insecure:
         raise ConfigError(
             f"base_url: ws:// would send the key to {parts.hostname} unencrypted; use wss://, "

@@ -56,12 +56,9 @@ class PushConnection(Receiving, ClientConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         inflow = self.inflow
-        if inflow.watchdog is not None:
-            inflow.watchdog.close()
         if inflow.look is not None:
             inflow.look.cancel()
-        if inflow.room is not None:
-            inflow.room.set()
+        self._make_room()
         inflow.ending = (exc,)
         if not inflow.paused or inflow.feed is None:
             self.advance()  # what came before the end is delivered first
@@ -153,20 +150,20 @@ class PushConnection(Receiving, ClientConnection):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        inflow = self.inflow
-        inflow.room = asyncio.Event()
-        inflow.watchdog = Timer(inflow.now, self._give_up)
-        inflow.watchdog.set(inflow.now() + inflow.limits.write_timeout)
+        now = self.inflow.now
+        watchdog = Timer(now, self._give_up)
+        watchdog.set(now() + self.inflow.limits.write_timeout)
+        self.inflow.full_buffer = asyncio.Event(), watchdog
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        inflow = self.inflow
-        if inflow.watchdog is not None:
-            inflow.watchdog.close()
-            inflow.watchdog = None
-        if inflow.room is not None:
-            inflow.room.set()
-            inflow.room = None
+        self._make_room()
+
+    def _make_room(self) -> None:
+        if self.inflow.full_buffer is not None:
+            (room, watchdog), self.inflow.full_buffer = self.inflow.full_buffer, None
+            watchdog.close()
+            room.set()
 
     def _give_up(self) -> None:
         self.inflow.blame(TimeoutError(f"no frame was taken for {self.inflow.limits.write_timeout:g} s"))
@@ -190,8 +187,8 @@ class AsyncioInflow(Inflow):
         self.passes = passes()
         self.look: asyncio.TimerHandle | None = None  # at the silence of the line
         self.cutting: asyncio.TimerHandle | None = None  # of a line that the peer does not close
-        self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
-        self.watchdog: Timer | None = None  # of a frame that the peer does not take
+        # While asyncio's buffer is full: set when there is room, and what ends a line that takes nothing.
+        self.full_buffer: tuple[asyncio.Event, Timer] | None = None
 
     def message(self, message: bytes) -> None:
         """A message has come whole: it goes to the listener, if there is one."""
@@ -220,7 +217,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
     @property
     def writable(self) -> bool:
         """See :class:`~.contract.Putting`."""
-        return self._inflow.room is None and self._connection.writes
+        return self._inflow.full_buffer is None and self._connection.writes
 
     def put(self, message: bytes) -> bool:
         """See :class:`~.contract.Putting`."""
@@ -265,8 +262,9 @@ class AsyncioAdapter(Adapter[PushConnection]):
             self.put(message)
         else:
             pong = self.put_with_ping(message, at_once)
-        if self._inflow.room is not None:
-            await self._inflow.room.wait()
+        if self._inflow.full_buffer is not None:
+            room, _ = self._inflow.full_buffer
+            await room.wait()
             if not self._connection.writes:
                 raise await self._gone()
         return pong

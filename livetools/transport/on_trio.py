@@ -49,11 +49,6 @@ class Line(trio.abc.Stream):
             if data := make():
                 await self._stream.send_all(data)
 
-    async def written(self) -> None:
-        """Until what was to be written by now is."""
-        async with self._lock:
-            pass
-
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """A control frame, from ``websockets``. A broken line is left for the reader to find out, after what
         came before.
@@ -183,7 +178,7 @@ class TrioAdapter(Adapter[TrioConnection]):
         self._connection.line.read_on()
 
     async def _close(self) -> None:
-        await self._connection.line.written()  # a frame that came before the close goes before it
+        await self._connection.line.write(bytes)  # nothing: frames that came before the close go before it
         await self._connection.aclose()
 
     async def _cut(self) -> None:

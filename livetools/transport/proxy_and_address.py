@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -25,10 +26,8 @@ STAGGER = 0.25  # seconds until the next address is tried beside the one before
 def named(url: str) -> str:
     """Host and port of a URL, and nothing else of it: it may hold a password."""
     parts = urlsplit(url)
-    port = parts.port or (
-        443 if parts.scheme in ("wss", "https") else 1080 if "socks" in parts.scheme else 80
-    )
-    return f"{parts.hostname}:{port}"
+    usual = {"wss": 443, "https": 443}.get(parts.scheme, 1080 if "socks" in parts.scheme else 80)
+    return f"{parts.hostname}:{parts.port or usual}"
 
 
 def is_address(host: str) -> bool:
@@ -92,23 +91,13 @@ def _interleaved(addresses: list[Any]) -> list[Any]:
     """The resolver's order, with the families by turns."""
     first = [a for a in addresses if a[0] == addresses[0][0]]
     rest = [a for a in addresses if a[0] != addresses[0][0]]
-    mixed = [a for pair in zip(first, rest, strict=False) for a in pair]
-    return [*mixed, *first[len(rest) :], *rest[len(first) :]]
+    return [a for pair in zip_longest(first, rest) for a in pair if a is not None]
 
 
 # Proxies. People write them as curl and requests take them: 127.0.0.1:3128 without a scheme, http://me@proxy without a
 # password, socks://... (so desktops set ALL_PROXY). websockets refuses each of these.
 
 INVALID_PROXY = "the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY"
-
-
-def no_socks() -> str:
-    """What is missing where websockets cannot speak to a SOCKS proxy."""
-    loop = "trio" if on_trio() else "asyncio"
-    return (
-        f"a SOCKS proxy is configured; it needs the package python-socks: pip install 'python-socks[{loop}]'"
-    )
-
 
 #: The schemes of proxies.
 _PROXIES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})

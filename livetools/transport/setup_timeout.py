@@ -43,16 +43,14 @@ def begin() -> Progress:
     return progress
 
 
+def current() -> Progress:
+    """How far the dial of this task has got; one of its own where none has begun."""
+    return _current.get() or Progress()
+
+
 def reached(stage: str, **facts: str) -> None:
     """The dial of this task is at ``stage``."""
-    progress = _current.get()
-    if progress is not None:
-        progress.stage = stage
-        for name, value in facts.items():
-            setattr(progress, name, value)
-
-
-def stage() -> str:
-    """How far the dial of this task has got."""
-    progress = _current.get()
-    return "" if progress is None else progress.stage
+    progress = current()
+    progress.stage = stage
+    for name, value in facts.items():
+        setattr(progress, name, value)

@@ -85,9 +85,7 @@ class WebSocket:
 
     def __post_init__(self) -> None:
         if not isinstance(self.proxy, str | bool | None):
-            raise ConfigError(
-                f"proxy is a {type(self.proxy).__name__}: a URL, True for the environment's, or None is expected"
-            )
+            raise ConfigError(f"proxy is a {type(self.proxy).__name__}: expected a URL, True or None")
         if isinstance(self.proxy, str):
             read_proxy(self.proxy)
         most = self.max_message

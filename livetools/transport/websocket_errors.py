@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.protocol.connection.close_codes import http_error
+from livetools.transport.loop.wake import on_trio
 
 from .contract import Gone
-from .proxy_and_address import INVALID_PROXY, named, no_socks
-from .setup_timeout import stage
+from .proxy_and_address import INVALID_PROXY, named
+from .setup_timeout import current
 
 if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
@@ -47,8 +49,12 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     match error:
         case LiveToolsError():
             return error
+        # A redirect is not followed: it could carry the key to another host.
+        case ws.InvalidStatus(response=response) if response.status_code in range(300, 400):
+            redirects = f"{where} redirects (HTTP {response.status_code})"
+            return RemoteProtocolError(f"{redirects}. Set base_url to where it leads")
         case ws.InvalidStatus(response=response):
-            return _refused(response.status_code, bytes(response.body or b""), where)
+            return http_error(response.status_code, bytes(response.body or b"").decode("utf-8", "replace"))
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
@@ -57,9 +63,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {response.status_code})")
         case ws.ProxyError():
             through = "the proxy" if proxy is None else f"the proxy {named(proxy)}"
-            return ConnectFailed(
-                f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
-            )
+            return ConnectFailed(f"{through} did not reach {where}; see WebSocket(proxy=...) and HTTPS_PROXY")
         # The line was closed where the response to the upgrade should have come.
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
             plain = url.startswith("ws:")
@@ -73,21 +77,15 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
         case ws.WebSocketException():
             return ConnectFailed(_BROKE.format(where, type(error).__name__))
         case ImportError():
-            return ConfigError(no_socks())
+            needed = f"pip install 'python-socks[{'trio' if on_trio() else 'asyncio'}]'"
+            return ConfigError(f"a SOCKS proxy is configured; it needs the package python-socks: {needed}")
     return _unreachable(error, where, proxy)
-
-
-def _refused(status: int, body: bytes, where: str) -> LiveToolsError:
-    # A redirect is not followed: it could carry the key to another host.
-    if status in range(300, 400):
-        return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
-    return http_error(status, body.decode("utf-8", "replace"))
 
 
 def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
     """The operating system's and TLS's errors; trio wraps the latter."""
     # The most telling cause first: what TLS says, then the proxy, then the address.
-    causes = _causes(error)
+    causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return ConnectFailed(
@@ -96,7 +94,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
         if isinstance(cause, ssl.SSLError):
             return _no_tls(where, cause.reason or str(cause))
     # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
-    if isinstance(error, OSError) and stage() == "TLS":
+    if isinstance(error, OSError) and current().stage == "TLS":
         return _no_tls(where, _told(error))
     if proxy is not None and isinstance(error, OSError):
         why = _told(error)
@@ -105,9 +103,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
             " HTTPS_PROXY; proxy=None goes without"
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ConnectFailed(
-            f"{where} has no address: check the name in base_url, and the DNS of this machine"
-        )
+        return ConnectFailed(f"{where} has no address: check base_url, and the DNS of this machine")
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return ConnectFailed(f"nobody listens on {where}")
     if isinstance(error, OSError):
@@ -116,9 +112,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
 
 
 def _no_tls(where: str, why: str) -> ConnectFailed:
-    return ConnectFailed(
-        f"TLS with {where} failed ({why}): is it a plain port (ws://), a proxy, or another service?"
-    )
+    return ConnectFailed(f"TLS with {where} failed ({why}): is it a plain port (ws://), or a proxy?")
 
 
 def _told(error: OSError) -> str:
@@ -133,16 +127,9 @@ def _authorities() -> str:
     return "Pass WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """The error and everything that led to it; trio groups what went wrong with each address of a host."""
-    found: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        cause = waiting.pop()
-        if cause is None:
-            continue
-        found.append(cause)
-        waiting.append(cause.__cause__)
-        if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
-    return found
+    yield error
+    for cause in (error.__cause__, *getattr(error, "exceptions", ())):
+        if cause is not None:
+            yield from _causes(cause)

@@ -34,7 +34,7 @@ from livetools.session import Usage
 from livetools.session.ask_and_reply import reply_of
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 

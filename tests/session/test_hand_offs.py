@@ -21,7 +21,7 @@ from livetools import (
 )
 from livetools.testing import FakeLiveServer, Turn
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 

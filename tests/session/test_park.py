@@ -16,7 +16,7 @@ from livetools import Agent, ConcurrencyError, ConfigError, LocalProtocolError, 
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 MODEL = "gemini-3.8-live"

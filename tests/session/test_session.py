@@ -28,7 +28,7 @@ from livetools import (
 from livetools.testing import FakeClock
 from livetools.testing.memory import MemoryTransport
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 

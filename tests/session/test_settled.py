@@ -9,7 +9,7 @@ import livetools
 from livetools import ConfigError, OutputTranscript, ToolContext, TurnComplete, tool
 from livetools.testing import FakeClock, FakeLiveServer, Turn, User
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 MODEL = "gemini-3.8-live"
 
 

@@ -335,11 +335,11 @@ class TestPolicies:
             ),
         )
         assert (made.timeout, made.concurrency, made.cancellable, made.undo) == (None, 2, False, True)
-        assert (made.approval, made.approval_timeout, made.interim) == (True, 5, True)
+        assert (made.approval, made.approval_timeout, made.takes_more) == (True, 5, True)
         assert made.join
         assert policy(LIVE, spec(), tool_timeout=7).timeout == 7
         assert policy(LIVE, spec(approval=print)).approval is True
-        assert not policy(LIVE, spec(approval=print)).interim
+        assert not policy(LIVE, spec(approval=print)).takes_more
 
     def test_media_are_those_that_the_model_reads(self) -> None:
         assert "image/png" in policy(LIVE, spec()).media

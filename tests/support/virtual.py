@@ -71,7 +71,14 @@ class _Threads:
             post = poster()
             self._count(1)
             future = submit(pool, fn, *args, **kwargs)
-            self._uncount_after(future, lambda: post(lambda: self._count(-1)))
+
+            def uncount() -> None:
+                with contextlib.suppress(
+                    RuntimeError, trio.RunFinishedError
+                ):  # a thread that outlives its loop
+                    post(lambda: self._count(-1))
+
+            self._uncount_after(future, uncount)
             return future
 
         DaemonThreads.submit = counted  # type: ignore[method-assign]

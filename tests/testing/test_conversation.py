@@ -10,6 +10,8 @@ from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
+AT_ONCE = livetools.ReconnectPolicy(initial=0.001)
+
 
 async def test_a_script_hears_turn_after_turn(dial, text_of):
     async with FakeLiveServer() as server:
@@ -260,7 +262,7 @@ async def test_what_the_script_raised_comes_before_what_the_client_met(threaded)
             await user.says("hello")
 
     async def client(server):
-        async with livetools.connect("gemini-3.8-live", **server.options) as session:
+        async with livetools.connect("gemini-3.8-live", reconnect=AT_ONCE, **server.options) as session:
             await session.ask("good bye")
 
     async def scenario():
@@ -306,7 +308,7 @@ async def test_the_clients_own_error_says_what_the_script_raised_and_gives_no_ad
         await user.says("hello")
 
     with pytest.raises(livetools.LiveToolsError) as caught:
-        async with livetools.connect("gemini-3.8-live", **server.options) as session:
+        async with livetools.connect("gemini-3.8-live", reconnect=AT_ONCE, **server.options) as session:
             await session.ask("good bye")
     server.stop(check=False)
     assert "the user says 'good bye', the script expects 'hello'" in str(caught.value)

@@ -8,7 +8,7 @@ import livetools
 from livetools.testing import FakeClock, FakeLiveServer, Recording
 from livetools.testing.wire import Frame
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 @pytest.fixture

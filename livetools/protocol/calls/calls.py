@@ -168,7 +168,7 @@ class Calls:
             return
         self._tell(ApprovalRequested(record.call))
         # A background call was answered already, so it is not OWED and gets no interim response.
-        if record.policy.interim and record.state is CallState.OWED:
+        if record.policy.takes_more and record.state is CallState.OWED:
             waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
             self.replies.interim("word", record, waits, silent(record.policy))
 

@@ -22,9 +22,7 @@ class Tables(Struct, frozen=True):
 
     types: dict[str, dict[str, str]]  # the fields of each type: camelCase name → kind
     enums: dict[str, list[str]]  # the values of each enum
-    places: dict[
-        str, str
-    ]  # the object of the setup that has a field of LiveConnectConfig; "": the setup itself
+    places: dict[str, str]  # the object of the setup that has a field of the config; "": the setup itself
     refused: dict[str, list[str]]  # paths that google-genai's converter to the API raises for
     renamed: dict[str, dict[str, str]]  # paths whose last name the API spells otherwise, and how
 
@@ -32,9 +30,8 @@ class Tables(Struct, frozen=True):
 @cache
 def tables() -> Tables:
     """The tables, read when they are needed first."""
-    return json.decode(
-        resources.files("livetools.setup.sdk").joinpath("tables.json").read_bytes(), type=Tables
-    )
+    file = resources.files("livetools.setup.sdk").joinpath("tables.json")
+    return json.decode(file.read_bytes(), type=Tables)
 
 
 def refused(message: str, *, vertexai: bool) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,6 @@ a :class:`~livetools.testing.FakeClock` is never failed: it controls the time it
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,18 +23,19 @@ LOOK = 0.1  # seconds between two looks
 
 async def outwait(service: Service, session: FakeSession, scripts_over: Callable[[], bool]) -> None:
     """Watch a conversation whose script has ended, until it fails or the server is left."""
-    since = looked = time.monotonic()
+    since, heard = anyio.current_time(), service.heard
+    looked = since
     while not service.leaving:
         await anyio.sleep(LOOK)
-        patience, now = service.patience, time.monotonic()
+        patience, now = service.patience, anyio.current_time()
         since += max(
             0.0, now - looked - 2 * LOOK
         )  # while the loop is blocked, as by a debugger, nobody can continue
         looked = now
         busy = session.connection is None or service.log.unanswered() or not session.queue.empty
-        if busy or patience is None or isinstance(service.clock, FakeClock) or not scripts_over():
+        speaks, heard = service.heard != heard, service.heard
+        if busy or speaks or patience is None or isinstance(service.clock, FakeClock) or not scripts_over():
             since = now
-        since = max(since, service.heard_at)
         if patience is not None and now - since >= patience:
             return await session.fail(
                 AssertionError(

@@ -44,10 +44,6 @@ class Pongs(Counts):
     ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
     """
 
-    __slots__ = (
-        "_clock", "_count", "_hurry", "_later", "_next", "_not_before", "_sent", "_timed", "_write",
-    )  # fmt: skip
-
     def __init__(
         self,
         write: Callable[[bytes], object],

@@ -102,7 +102,7 @@ def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_ask
 
 
 def test_a_waiting_call_is_told_to_the_model_where_it_takes_that() -> None:
-    b = bench(CallPolicy("tool", approval=True, interim=True, takes_scheduling=True))
+    b = bench(CallPolicy("tool", approval=True, takes_more=True, takes_scheduling=True))
     b.offer(Asked("a"))
     b.calls.ask(1, 0.0)
     [interim] = b.answers()

@@ -345,7 +345,7 @@ def test_an_exchange_goes_on_while_its_generator_yields() -> None:
 
 
 def test_an_exchange_goes_on_while_its_call_waits_for_approval() -> None:
-    d = Driver(plan(replace(ASYNC, approval=True, interim=True))).live()
+    d = Driver(plan(replace(ASYNC, approval=True, takes_more=True))).live()
     exchange, _ = d.machine.ask("?", d.now)
     d.drain().server(CALL).turn_complete().later(10)
     assert not exchange.done

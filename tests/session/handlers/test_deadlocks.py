@@ -11,7 +11,7 @@ import pytest
 
 from livetools import ConcurrencyError, Reconnected, ReconnectPolicy, Tool
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 Opened = Callable[..., Any]
 MODEL = "gemini-2.5-flash-native-audio-latest"

@@ -10,7 +10,7 @@ from livetools import Reconnected, ReconnectPolicy, SessionClosed, connect
 from livetools.session.listening.frame_tap import tap
 from livetools.testing import FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 class Listener:

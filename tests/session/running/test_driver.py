@@ -28,7 +28,7 @@ from livetools.testing import FakeClock
 from livetools.tools import Tool
 from livetools.transport.loop.wake import Latch, on_trio
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 @dataclass(frozen=True)

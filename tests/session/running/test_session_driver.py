@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.virtual import block
 
 import livetools
 from livetools import ToolFinished, ToolTimeout, tool
@@ -186,6 +187,7 @@ async def test_calls_are_logged_by_name_id_and_outcome_and_nothing_else(
     assert "livetools/session" not in caplog.text
 
 
+@pytest.mark.virtual_time
 async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_the_end(
     opened: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +207,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
     assert "stubborn: it still runs 0.02 s after the session has ended" in caplog.text
 
 
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("model", ["gemini-3.1-flash-live-preview", "gemini-3.8-live"])
 async def test_a_generator_that_never_waits_is_timed_out_and_others_run(opened: Opened, model: str) -> None:
     @tool(timeout=1.0)
@@ -214,6 +217,7 @@ async def test_a_generator_that_never_waits_is_timed_out_and_others_run(opened: 
         while True:
             yield n
             n += 1
+            block(0.0002)
 
     async with opened([counts], model=model) as line, anyio.create_task_group() as group:
         line.call(call("counts", "c1"))

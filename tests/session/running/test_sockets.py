@@ -19,6 +19,8 @@ from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
 
+AT_ONCE = livetools.ReconnectPolicy(initial=0.001)
+
 
 async def enter(**options: object) -> None:
     async with livetools.connect("gemini-3.8-live", base_url="ws://localhost:1", **options):  # type: ignore[arg-type]
@@ -98,7 +100,7 @@ class Door:
 def vertex(server: FakeLiveServer, door: Door, credentials: Credentials) -> livetools.Session:
     return livetools.connect(
         "gemini-3.8-live", vertexai=True, project="p", location="us", credentials=credentials,
-        base_url=server.url, transport=door,
+        base_url=server.url, transport=door, reconnect=AT_ONCE,
     )  # fmt: skip
 
 
@@ -188,7 +190,9 @@ async def test_that_a_dead_line_cannot_be_noticed_is_said_once(
         await turn.say("1")
 
     caplog.set_level("INFO", "livetools.session")
-    async with livetools.connect("gemini-3.8-live", transport=Bares(WebSocket())) as session:
+    async with livetools.connect(
+        "gemini-3.8-live", transport=Bares(WebSocket()), reconnect=AT_ONCE
+    ) as session:
         assert str(await session.ask("one")) == "1"
     said = [record.message for record in caplog.records if "no pings" in record.message]
     assert said == ["Bare sends no pings: that a line is dead shows only when it takes no more frames"]

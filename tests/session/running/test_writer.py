@@ -22,7 +22,7 @@ from livetools.protocol.input.resend import Entry, Frame, Write
 from livetools.session.running.writer import Writer
 from livetools.testing import memory
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 
 async def test_what_came_before_the_end_is_read_though_a_send_met_the_end_first(

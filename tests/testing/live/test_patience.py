@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import anyio
 import pytest
+from support.virtual import block
 
 import livetools
 from livetools.testing import FakeClock, FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 AUDIO = {"realtimeInput": {"audio": {"mimeType": "audio/pcm;rate=16000", "data": "AAAA"}}}
 OVER = "the script is over, and the program has sent nothing for 0.3 s"
@@ -151,7 +151,7 @@ async def test_a_time_in_which_the_loop_is_blocked_does_not_count(dial):
         await client.say("hello")
         await client.until("turnComplete")
         server.patience = 0.8
-        time.sleep(1)
+        block(1)
         await anyio.sleep(0.3)
         assert server.service.log.errors == []
         await client.closed()
