@@ -242,9 +242,7 @@ def _field(key: str, value: object) -> Json:
 def _check_values(setup: Mapping[str, Json]) -> None:
     compression = setup.get("contextWindowCompression", {})
     if "triggerTokens" in compression and "slidingWindow" not in compression:
-        raise ConfigError(
-            "context_window_compression.trigger_tokens does nothing without 'sliding_window': {}"
-        )
+        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
     if "multiSpeakerVoiceConfig" in setup.get("generationConfig", {}).get("speechConfig", {}):
         raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
 

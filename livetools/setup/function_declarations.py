@@ -13,10 +13,7 @@ from .sdk import config_values
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 """The service's rule for the names of functions."""
-_RULE = (
-    "it must begin with a letter or an underscore, continue with letters, digits, underscores, dots, colons or "
-    "dashes, and have at most 64 characters"
-)
+_RULE = "at most 64 letters, digits, underscores, dots, colons and dashes, a letter or underscore first"
 _MOST = 512  # "At most 512 function declarations can be specified"
 
 

@@ -132,10 +132,7 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
         raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     if profile.known:
         return []
-    return [
-        f"unknown model {model!r}: assuming it supports everything; "
-        "connect(profile=ModelProfile(...)) tells what it does not"
-    ]
+    return [f"unknown model {model!r}: assuming it supports everything; profile=ModelProfile(...) says more"]
 
 
 def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
@@ -274,17 +271,12 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
     # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
         if False in proactivity.values():
-            raise ConfigError(
-                f"{profile.family} is always proactive and refuses False: leave proactivity out"
-            )
+            raise ConfigError(f"{profile.family} is always proactive: leave proactivity out")
         del setup["proactivity"]
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
     if early and not profile.vertex and api_version not in (None, "v1alpha"):
-        raise ConfigError(
-            f"proactivity and affective dialog are of API version v1alpha, and {api_version} was asked for: "
-            "leave api_version out, or pass 'v1alpha'"
-        )
+        raise ConfigError(f"proactivity and affective dialog need api_version='v1alpha', not {api_version!r}")
 
 
 def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> None:
@@ -313,8 +305,7 @@ def _with_tools(
     # Answers as content are content in the middle of a session.
     if specs and plan.reply_format == "client_content" and profile.content_mid_session == "refused":
         raise ConfigError(
-            f"{profile.family} closes the connection for client_content in mid-session: "
-            "use reply_format='tool_response'"
+            f"{profile.family} refuses client_content in mid-session; reply_format='tool_response' works"
         )
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
     policies = {policy.name: policy for policy in (_policy(spec, plan, told) for spec in specs)}
@@ -406,10 +397,7 @@ def _behavior(
         return ("BLOCKING" if profile.states_behavior else profile.default_behavior), False
     if wanted == "BLOCKING":
         if profile.blocking == "refused":
-            raise ConfigError(
-                f"{name}: BLOCKING function calls are not supported by {profile.family}; "
-                "leave behavior out, or say behavior='non_blocking'"
-            )
+            raise ConfigError(f"{name}: {profile.family} takes no BLOCKING calls; leave behavior out")
         return "BLOCKING", False
     # Both are the same where the model does not wait: background work only differs where it would.
     if profile.non_blocking == "honoured":

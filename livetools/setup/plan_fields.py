@@ -8,28 +8,15 @@ from typing import Any, Literal, TypedDict
 
 from livetools.errors import ConfigError
 
-from .defaults import (
-    APPROVAL_TIMEOUT,
-    LOST_RESULTS,
-    MAX_CONCURRENCY,
-    REPLY_BATCHING,
-    REPLY_FORMAT,
-    RESPONSE_KEY,
-    SETUP_TIMEOUT,
-    STALL_TIMEOUT,
-    TOOL_TIMEOUT,
-    LostResults,
-    ReplyBatching,
-    ReplyFormat,
-)
+from . import defaults
 from .model_profiles import CLOSING_SILENCE, ModelProfile
 
 
 class PlanOptions(TypedDict, total=False):
     """The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them."""
 
-    reply_format: ReplyFormat
-    reply_batching: ReplyBatching
+    reply_format: defaults.ReplyFormat
+    reply_batching: defaults.ReplyBatching
     response_key: str
     tool_timeout: float | None
     max_concurrency: int | None
@@ -37,7 +24,7 @@ class PlanOptions(TypedDict, total=False):
     max_seconds: float | None
     idle: float | None
     handle: str | None
-    lost_results: LostResults
+    lost_results: defaults.LostResults
     setup_timeout: float
     stall_timeout: float
 
@@ -55,13 +42,13 @@ class CallPolicy:
     takes_scheduling: bool = False  # a ToolResult may say its own
     streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
     media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
-    timeout: float | None = TOOL_TIMEOUT
+    timeout: float | None = defaults.TOOL_TIMEOUT
     concurrency: int | None = None
     takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
     cancellable: bool = True
     undo: bool = False
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
-    approval_timeout: float = APPROVAL_TIMEOUT
+    approval_timeout: float = defaults.APPROVAL_TIMEOUT
     takes_more: bool = False  # the model reads willContinue for it
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
@@ -81,10 +68,10 @@ class Plan:
     policies: Mapping[str, CallPolicy] = field(default_factory=dict)
 
     # answers
-    reply_format: ReplyFormat = REPLY_FORMAT
-    reply_batching: ReplyBatching = REPLY_BATCHING
-    response_key: str = RESPONSE_KEY
-    max_concurrency: int | None = MAX_CONCURRENCY
+    reply_format: defaults.ReplyFormat = defaults.REPLY_FORMAT
+    reply_batching: defaults.ReplyBatching = defaults.REPLY_BATCHING
+    response_key: str = defaults.RESPONSE_KEY
+    max_concurrency: int | None = defaults.MAX_CONCURRENCY
     max_calls: int | None = None
     max_seconds: float | None = None  # of the session, at most
     idle: float | None = None  # seconds of silence after which the model asks, and then the session ends
@@ -111,14 +98,14 @@ class Plan:
     transparent: bool = False  # Vertex: replay by lastConsumedClientMessageIndex
     handle: str | None = None
     history: tuple[Mapping[str, Any], ...] = ()
-    lost_results: LostResults = LOST_RESULTS
-    setup_timeout: float = SETUP_TIMEOUT
-    stall_timeout: float = STALL_TIMEOUT
+    lost_results: defaults.LostResults = defaults.LOST_RESULTS
+    setup_timeout: float = defaults.SETUP_TIMEOUT
+    stall_timeout: float = defaults.STALL_TIMEOUT
     warnings: tuple[str, ...] = ()  # said in the log when the session opens
 
     # for replan, and for `session.profile`
     profile: ModelProfile = field(default_factory=ModelProfile)
-    tool_timeout: float | None = TOOL_TIMEOUT
+    tool_timeout: float | None = defaults.TOOL_TIMEOUT
 
     def __post_init__(self) -> None:
         _one_of("reply_format", self.reply_format, "tool_response", "client_content")

@@ -341,9 +341,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     scheme = _SCHEMES.get(parts.scheme.lower())
     if scheme is None or not parts.hostname:
         shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
-        raise ConfigError(
-            f"base_url: {shown!r} is not a URL like 'http://127.0.0.1:80' or 'wss://host/prefix'"
-        )
+        raise ConfigError(f"base_url: {shown!r} is not a URL like 'http://127.0.0.1:80' or 'wss://host'")
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
@@ -354,10 +352,8 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     except ValueError:
         raise ConfigError(f"base_url: the port of {parts.hostname!r} is not from 0 to 65535") from None
     if scheme == "ws" and not loopback and not allow_insecure:
-        raise ConfigError(
-            f"base_url: ws:// would send the key to {parts.hostname} unencrypted; use wss://, "
-            "or transport=WebSocket(allow_insecure=True)"
-        )
+        instead = "use wss://, or transport=WebSocket(allow_insecure=True)"
+        raise ConfigError(f"base_url: ws:// would send the key to {parts.hostname} unencrypted; {instead}")
     path = parts.path.rstrip("/")
     return urlunsplit((scheme, parts.netloc, path, parts.query, "")), loopback
 
