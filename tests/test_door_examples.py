@@ -31,7 +31,8 @@ import livetools
 from livetools import audio, events
 from livetools.testing import FakeLiveServer, Pretend, Turn
 
-pytestmark = pytest.mark.anyio
+#: The examples are of asyncio.
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"], indirect=True)]
 
 CALL = events.Call("c1", "get_weather", {"city": "Oslo"})
 #: An event of each class, as a session tells it.
@@ -175,8 +176,17 @@ def wants_a_session(name: str, text: str) -> bool:
     return name not in SAMPLES and "session" in words and "as session" not in text
 
 
+#: Examples that dial again and again, or hear speech as fast as it is spoken.
+WAIT = {"SessionClosed", "Faults", "activity_from", "talk"}
+
+
+def in_time(*names: str) -> Any:
+    """A test for this example."""
+    return pytest.param(*names, marks=[pytest.mark.virtual_time] if names[-1] in WAIT else [])
+
+
 @pytest.mark.parametrize(
-    "name", [name for name in livetools.__all__ if name != "Event"]
+    "name", [in_time(name) for name in livetools.__all__ if name != "Event"]
 )  # an alias has no docstring
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # google-genai's own
 async def test_a_name_has_an_example_that_does_what_it_says(
@@ -251,7 +261,8 @@ def beside(room: types.ModuleType, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("package", "name"), [(package, name) for package, names in ELSEWHERE.items() for name in names.split()]
+    ("package", "name"),
+    [in_time(package, name) for package, names in ELSEWHERE.items() for name in names.split()],
 )
 async def test_a_name_of_a_package_has_an_example_that_runs(
     package: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -266,9 +277,3 @@ async def test_a_name_of_a_package_has_an_example_that_runs(
             with anyio.fail_after(30):
                 printed = [await run(text, name, names) for text in blocks]
     assert any(printed) or name == "Transport"  # which only defines a class
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """The examples are of asyncio."""
-    return "asyncio"
