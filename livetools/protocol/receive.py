@@ -63,9 +63,7 @@ class Reception:
     model: str  # whose tokens are counted
     limits: TimeLimits
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
-    cuts_next: bool = (
-        False  # the model is cut off as soon as it speaks; until then nothing tells when it will
-    )
+    cuts_next: bool = False  # the model is cut off as soon as it speaks, whenever that will be
     turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
     sound: Samples = field(default_factory=Samples)  # of the model's speech
     tokens: TokenCount = field(default_factory=TokenCount)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -180,8 +181,6 @@ class Dispatch(Unprompted):
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:
     """Whether there is a word of the user's in it, or anything else that a model may answer."""
-    parts = (
-        part for content in contents if content.get("role") != "model" for part in content.get("parts") or ()
-    )
+    users = (content.get("parts") or () for content in contents if content.get("role") != "model")
     # A part that is not text (an image, a function response) may be answered. Blank text starts no turn.
-    return any(part.keys() - {"text"} or str(part.get("text") or "").strip() for part in parts)
+    return any(part.keys() - {"text"} or str(part.get("text") or "").strip() for part in chain(*users))

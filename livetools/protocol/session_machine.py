@@ -577,8 +577,8 @@ class Machine(View):
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
         if self.calls.limit is not None and self._answered_all():  # the last error goes first
             self._do(connection.close(now, self.calls.limit), now)
-        elif (due := self.limits.due(now)) is not None:
-            self._do(connection.close(now, due.error), now)
+        elif (end := self.limits.due(now)) is not None:
+            self._do(connection.close(now, end.error), now)
         elif self._ending and self._done():
             self._do(connection.close(now), now)
         elif self.parking.until < inf or connection.state is _LEAVING:

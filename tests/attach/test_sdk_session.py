@@ -66,10 +66,8 @@ def text(number: int) -> bytes:
 
 @asynccontextmanager
 async def running(session: Full) -> AsyncIterator[SDKTransport]:
-    transport = SDKTransport(session)
     async with anyio.create_task_group() as group, Starter(group) as starter:
-        transport.open(starter)
-        yield transport
+        yield SDKTransport(session, starter)
 
 
 async def until_writable(transport: SDKTransport) -> None:
@@ -193,8 +191,7 @@ def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_noth
         session = Full()
         session.patience = None
         async with anyio.create_task_group() as group, Starter(group) as starter:
-            transport = SDKTransport(session)
-            transport.open(starter)
+            transport = SDKTransport(session, starter)
             transport.put(text(1))
             group.start_soon(gone, transport)  # it waits for its turn
             await everybody_waits()

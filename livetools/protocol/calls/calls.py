@@ -61,7 +61,6 @@ class Calls:
         self.partial = PartialCalls()
         self.counted = 0
         self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
-        self.closed = False
         self._slots = Concurrency()
         self._shared = Duplicates()
         self.deadlines = Deadlines(self.records)
@@ -163,10 +162,15 @@ class Calls:
         return record is not None
 
     def ask(self, run: int, now: float) -> None:
-        """The tool's ``approval`` says that a person must decide."""
-        record = self._awaiting(run)
-        if record is not None:
-            self._hold(record)
+        """The tool's ``approval`` says that a person must decide: an interim response says so where the model takes
+        one."""
+        if (record := self._awaiting(run)) is None:
+            return
+        self._tell(ApprovalRequested(record.call))
+        # A background call was answered already, so it is not OWED and gets no interim response.
+        if record.policy.takes_more and record.state is CallState.OWED:
+            waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
+            self.replies.interim("word", record, waits, silent(record.policy))
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
         """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
@@ -252,7 +256,6 @@ class Calls:
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
-        self.closed = True
         # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
         for record in {**sent, **self.records, **self.pending}.values():
@@ -390,14 +393,6 @@ class Calls:
         record.phase = Phase.APPROVAL
         self.deadlines.set(record, now + policy.approval_timeout)
         return self._act(AskApproval(record.run, record.call, policy.tool))
-
-    def _hold(self, record: Record) -> None:
-        """A person must decide; an interim response says so where the model takes one."""
-        self._tell(ApprovalRequested(record.call))
-        # A background call was answered already, so it is not OWED and gets no interim response.
-        if record.policy.takes_more and record.state is CallState.OWED:
-            waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
-            self.replies.interim("word", record, waits, silent(record.policy))
 
     def _admit(self, record: Record, now: float) -> None:
         """Start the handler, or wait: for a slot, or for ``session.respond``."""

@@ -209,7 +209,7 @@ class Connection:
             return []
         return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
-    def close(self, now: float, error: LiveToolsError | None = None) -> list[Consequence]:
+    def close(self, now: float, error: Exception | None = None) -> list[Consequence]:
         """The user closes the session, or a limit of the user's, with this error."""
         return self._move(LinkEvent.CLOSE, Transition(now, error=error))
 

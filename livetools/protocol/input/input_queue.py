@@ -146,11 +146,8 @@ class InputQueue:
     def flowing(self) -> bool:
         """Whether media went out on this link, and more of it changes nothing: no activity begins, nothing is kept."""
         # Asked for each piece of sound: if nothing changes by another one, it goes to the socket past the queues.
-        return (
-            self.streams
-            and not self.outbox.transparent
-            and (self._begun if self.in_activity else not self.manual)
-        )
+        begun = self._begun if self.in_activity else not self.manual
+        return self.streams and not self.outbox.transparent and begun
 
     def put(self, item: Item) -> None:
         """Queue what is not media."""
@@ -356,11 +353,8 @@ class InputQueue:
         kept = []
         for item in items:
             # Where the close says that media met a call, or two connections have ended on it, media is what ends them.
-            if (
-                item.kind in STREAM
-                and self.input_block
-                and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST)
-            ):
+            ends_it = crossed or item.endings >= MEDIA_ENDINGS_AT_MOST
+            if item.kind in STREAM and self.input_block and ends_it:
                 if item.media:
                     self._drop(INPUT_BLOCKED)
             # A text is kept for longer: five closes in a row with the same text in flight are hardly chance.

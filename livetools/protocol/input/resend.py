@@ -260,11 +260,8 @@ class Entry:
             # Two ways, the cheap one first: by the count of turn ends no other cause is left; else by the turn before
             # it.
             self.read = ends >= self.at_latest and (state, _PROOF) in READ_BY
-            if (
-                not self.read
-                and (self.after_turn is None or self.after_turn.over)
-                and not self.before_its_pong
-            ):
+            reached = self.after_turn is None or self.after_turn.over
+            if not self.read and reached and not self.before_its_pong:
                 self.read = (state, _OUTPUT) in READ_BY
         return self.read
 

@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from livetools.events import VoiceActivity
 
 from .salvage import salvage
-from .unknown_fields import WireObject, in_json, in_model
+from .unknown_fields import WireObject, find_unknown
 
 RAW_ARGS = "(not an object)"
 """The key under which arguments go that are not a JSON object: no parameter can have this name."""
@@ -56,14 +56,12 @@ Seconds: TypeAlias = Annotated[float | None, BeforeValidator(seconds)]
 class ConsentSignature(WireObject):
     """What a voice whose owner has consented is used with from now on."""
 
-    KIND = "VoiceConsentSignature"
     signature: str | None = None
 
 
 class SetupComplete(WireObject):
     """The session is open. Only Vertex sends ``session_id``."""
 
-    KIND = "LiveServerSetupComplete"
     session_id: str | None = None
     voice_consent_signature: ConsentSignature | None = None
 
@@ -71,7 +69,6 @@ class SetupComplete(WireObject):
 class Blob(WireObject):
     """Bytes with a MIME type; where the type is absent (seen with 3.8), it is audio."""
 
-    KIND = "Blob"
     data: bytes = b""
     mime_type: str | None = None
 
@@ -79,7 +76,6 @@ class Blob(WireObject):
 class ExecutableCode(WireObject):
     """Code that the model runs at the service."""
 
-    KIND = "ExecutableCode"
     id: str | None = None
     code: str = ""
     language: str = ""
@@ -88,7 +84,6 @@ class ExecutableCode(WireObject):
 class CodeExecutionResult(WireObject):
     """What that code printed; ``outcome`` is ``OUTCOME_OK``, ``OUTCOME_FAILED`` …"""
 
-    KIND = "CodeExecutionResult"
     id: str | None = None
     output: str = ""
     outcome: str = ""
@@ -97,7 +92,6 @@ class CodeExecutionResult(WireObject):
 class Part(WireObject):
     """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
 
-    KIND = "Part"
     PLACE = "part"
     TOLD = frozenset({"fileData", "functionResponse"})
     text: str = ""
@@ -114,14 +108,12 @@ class Part(WireObject):
 class ModelTurn(WireObject):
     """What the model says, in parts."""
 
-    KIND = "Content"
     parts: list[Part] = Field(default=[])
 
 
 class WordInfo(WireObject):
     """A word with its time in the audio, in seconds."""
 
-    KIND = "WordInfo"
     word: str = ""
     start_offset: Seconds = None
     end_offset: Seconds = None
@@ -131,7 +123,6 @@ class WordInfo(WireObject):
 class Transcription(WireObject):
     """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
 
-    KIND = "Transcription"
     text: str = ""
     finished: bool = False
     language_code: str | None = None
@@ -147,7 +138,6 @@ class ServerContent(WireObject):
     ``interim_input_transcription`` is a guess that replaces the one before it, not a fragment.
     """
 
-    KIND = "LiveServerContent"
     model_turn: ModelTurn | None = None
     generation_complete: bool = False
     turn_complete: bool = False
@@ -165,7 +155,6 @@ class ServerContent(WireObject):
 class GoAwayNotice(WireObject):
     """The connection will be cut in ``time_left`` seconds (``None``: not said, or not legibly)."""
 
-    KIND = "LiveServerGoAway"
     time_left: Seconds = None
 
 
@@ -175,7 +164,6 @@ class ResumptionUpdate(WireObject):
     ``last_consumed`` is the index of the last client message in the handle's state (Vertex, transparent).
     """
 
-    KIND = "LiveServerSessionResumptionUpdate"
     new_handle: str | None = None
     resumable: bool = False
     last_consumed: int | None = Field(
@@ -224,29 +212,24 @@ class ServerMessage:
 
 
 class _ToolCall(WireObject):
-    KIND = "LiveServerToolCall"
     function_calls: Any = None  # raw, for the same reason as in a part
 
 
 class _Cancellation(WireObject):
-    KIND = "LiveServerToolCallCancellation"
     ids: Any = None  # raw: one odd id must not hide the others
 
 
 class _VoiceActivity(WireObject):
-    KIND = "VoiceActivity"
     type: str | None = None
     voice_activity_type: str | None = None
     audio_offset: Seconds = None
 
 
 class _DetectionSignal(WireObject):
-    KIND = "VoiceActivityDetectionSignal"
     vad_signal_type: str | None = None
 
 
 class _Frame(WireObject):
-    KIND = "LiveServerMessage"
     setup_complete: SetupComplete | None = None
     server_content: ServerContent | None = None
     tool_call: _ToolCall | None = None
@@ -294,7 +277,7 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         usage=frame.usage_metadata,
         unknown=unknown,
     )
-    in_model(frame, "", unknown)
+    find_unknown(frame, "LiveServerMessage", "", unknown)
     # toolCall is read before the parts: of a call that is in both the first one counts, and the ledger drops the other.
     if frame.tool_call is not None:
         _read_calls(frame.tool_call.function_calls, message)
@@ -332,7 +315,7 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
             call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
             message.calls.append(call)
         news: list[object] = []
-        in_json(entry, "FunctionCall", "functionCall", news)
+        find_unknown(entry, "FunctionCall", "functionCall", news)
         # The whole entry is reported, once, and not only the field that is unknown.
         if news or not isinstance(entry, dict):
             message.unknown.append({"functionCall": entry})

@@ -17,46 +17,37 @@ from livetools.setup.sdk.generated_tables import tables
 
 
 class WireObject(BaseModel):
-    """An object of a message, in either casing. ``KIND`` is google-genai's name of it."""
+    """An object of a message, in either casing."""
 
     model_config = ConfigDict(
-        extra="allow",  # and found by in_model
+        extra="allow",  # and found by find_unknown
         defer_build=True,
         val_json_bytes="base64",  # standard and url-safe, with padding or without
         coerce_numbers_to_str=True,
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
     )
-    KIND: ClassVar[str]
     #: How the path of its fields begins; ``""``: with the path to it.
     PLACE: ClassVar[str] = ""
     #: Fields that google-genai knows and that are reported all the same: they hold something to show.
     TOLD: ClassVar[frozenset[str]] = frozenset()
 
 
-def in_model(model: WireObject, path: str, found: list[object]) -> None:
-    """Append ``{path: value}`` for each field in ``model``, or in an object inside it, that nobody knows.
-
-    Function calls are not looked into.
-    """
-    path = model.PLACE or path
-    if extra := model.__pydantic_extra__:  # what model_extra returns, without its Python code
-        _in_fields(extra, model.KIND, path, found, model.TOLD)
-    for name, inner in vars(model).items():
-        if isinstance(inner, WireObject | dict | list):
-            key = camel(name)
-            where = f"{path}.{key}" if path else key
-            for each in inner if isinstance(inner, list) else (inner,):
-                if isinstance(each, WireObject):
-                    in_model(each, where, found)
-                elif (kind := tables().types[model.KIND][key].strip("[]")) != "FunctionCall":
-                    in_json(each, kind, where, found)
-
-
-def in_json(value: object, kind: str, path: str, found: list[object]) -> None:
-    """The same in an object, or a list of them, that is read as it came; ``kind`` is google-genai's type."""
+def find_unknown(value: object, kind: str, path: str, found: list[object]) -> None:
+    """Append ``{path: value}`` for each field that nobody knows: of this object, of those in this list, and of what is
+    inside. ``kind`` is google-genai's type. Function calls in a message are not looked into."""
     if isinstance(value, list):
         for each in value:
-            in_json(each, kind, path, found)
+            find_unknown(each, kind, path, found)
+    elif isinstance(value, WireObject):
+        path = value.PLACE or path
+        if extra := value.__pydantic_extra__:  # what model_extra returns, without its Python code
+            _in_fields(extra, kind, path, found, value.TOLD)
+        for name, inner in vars(value).items():
+            if isinstance(inner, WireObject | dict | list):
+                key = camel(name)
+                inside = tables().types[kind][key].strip("[]")
+                if inside != "FunctionCall":
+                    find_unknown(inner, inside, f"{path}.{key}" if path else key, found)
     elif isinstance(value, dict) and kind in tables().types:
         _in_fields(value, kind, path, found)
 
@@ -74,4 +65,4 @@ def _in_fields(
             if name in told or not any(isinstance(one, dict) and one.keys() == {where} for one in found):
                 found.append({where: value})
         else:
-            in_json(value, known[name].strip("[]"), where, found)
+            find_unknown(value, known[name].strip("[]"), where, found)

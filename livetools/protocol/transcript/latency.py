@@ -34,9 +34,7 @@ class Histogram(Struct, eq=False):
         if seconds > self.max:
             self.max = seconds
         # +1: a time of 0 has a logarithm then.
-        bucket = int(log2(seconds / UNIT + 1.0) * PER_OCTAVE)
-        if bucket > LAST_BUCKET:
-            bucket = LAST_BUCKET
+        bucket = min(int(log2(seconds / UNIT + 1.0) * PER_OCTAVE), LAST_BUCKET)
         self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
     @property

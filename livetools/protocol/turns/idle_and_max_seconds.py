@@ -9,10 +9,10 @@ call, an answer that is due, a connection that is being replaced.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
 from livetools.errors import LimitReached
+from livetools.protocol.calls.actions import End
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.pending import Pending
 from livetools.protocol.send import Dispatch
@@ -30,13 +30,6 @@ ASK_WHETHER_THERE = (
 SOON_OVER = (
     "This conversation ends in about {} seconds. Tell the user so in one short sentence, and come to an end."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """The session is to be closed, with this error or in order."""
-
-    error: LimitReached | None = None
 
 
 class TimeLimits:
@@ -74,7 +67,7 @@ class TimeLimits:
         """The model has said something; ``seconds`` of sound came with it, which play after what came before."""
         self._silent_since = max(self._silent_since, now) + seconds
 
-    def due(self, now: float) -> Leave | None:
+    def due(self, now: float) -> End | None:
         """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
         if self._unlimited:
             return None
@@ -86,7 +79,7 @@ class TimeLimits:
         self._pending = pending
         # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
         if now >= self._ends_at(pending):
-            return Leave(
+            return End(
                 LimitReached(
                     "max_seconds",
                     f"max_seconds={self._most:g}, and the session has lasted so long",
@@ -103,7 +96,7 @@ class TimeLimits:
         # Asked once and still silent: the session ends. Any sign of the user resets it (heard).
         if self._asked:
             self.went_idle = True
-            return Leave()
+            return End(None)
         self._asked, self._silent_since = True, now
         self._dispatch.unprompted(ASK_WHETHER_THERE)
         return None

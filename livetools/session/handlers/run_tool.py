@@ -342,11 +342,9 @@ def _advice(job: Job, error: Exception) -> str:
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that is the user's."""
-    while trace is not None and trace.tb_next is not None and _is_ours(trace):
+    ours = ("livetools.", "concurrent.futures")
+    while trace is not None and trace.tb_next is not None:
+        if not str(trace.tb_frame.f_globals.get("__name__", "")).startswith(ours):
+            break
         trace = trace.tb_next
     return trace
-
-
-def _is_ours(trace: TracebackType) -> bool:
-    name = trace.tb_frame.f_globals.get("__name__", "")
-    return str(name).startswith(("livetools.", "concurrent.futures"))

@@ -199,15 +199,10 @@ class SessionDriver(Driver[Machine]):
 
     # What the verbs ask
 
-    def would_deadlock(self, receipt: Receipt) -> bool:
-        """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
-        its tool holds, or the end of its activity.
-        """
-        return self.machine.would_deadlock(receipt, self.tasks.serving())
-
     async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
-        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
-        while not (receipt.done or self.would_deadlock(receipt)):
+        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock: for the
+        caller's own tool, for the slot that it holds, or for the end of the caller's activity."""
+        while not (receipt.done or self.machine.would_deadlock(receipt, self.tasks.serving())):
             await self.woken(wake)
 
     def woken(self, wake: Wake) -> Awaitable[None]:
@@ -264,9 +259,9 @@ def _why_unanswerable(asker: Record, call: Record) -> str:
             f"asked inside the tool {name}, which the model waits for: it answers only when the tool has returned."
             " Return first, or declare the tool behavior='background'"
         )
-    needs, change = ("slot", "max_concurrency, or the tool's concurrency")
+    needs, change = "slot", "max_concurrency, or the tool's concurrency"
     if call.phase is Phase.LEADER:
-        needs, change = ("result", "the tool's duplicates")
+        needs, change = "result", "the tool's duplicates"
     return (
         f"asked inside the tool {name}, and the answer waits for the call {call.call.name} ({call.call.id}), which"
         f" needs the {needs} of {name}. Return first, or change {change}"
