@@ -141,7 +141,7 @@ def connect(
         if misnamed:
             raise unexpected(connect, misnamed)
         _check(locals())
-        fields = Secrets(all=config_fields.with_speech(config_fields.read(secrets.config), voice, language))
+        fields = Secrets(all=config_fields.read(secrets.config))
         made = _joined(tools, fields, handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
@@ -154,7 +154,7 @@ def connect(
             allow_insecure=getattr(dialer, "allow_insecure", False),
         )  # fmt: skip
         plan = make_plan(
-            model, specs_of(made), instructions=instructions, config=fields.all,
+            model, specs_of(made), instructions=instructions, config=fields.all, voice=voice, language=language,
             vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
             api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
             reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,

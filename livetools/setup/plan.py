@@ -21,7 +21,7 @@ from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
 from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
 from .sdk.camel_case import snake
-from .sdk.config_values import for_api
+from .sdk.config_values import for_api, holders
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
@@ -32,6 +32,8 @@ def make_plan(
     *,
     instructions: object = None,
     config: object = None,
+    voice: object = None,
+    language: object = None,
     vertexai: bool = False,
     project: str | None = None,
     location: str | None = None,
@@ -53,6 +55,7 @@ def make_plan(
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
     setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    config_fields.add_speech(setup, voice, language)
     turns = config_fields.history(history)
     builtin, declared = function_declarations.split(fields.get("tools"))
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
@@ -112,10 +115,7 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     if (idle := changes.get("idle")) is not None:
         plan = replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
-    generation = setup.setdefault("generationConfig", {})
-    added = config_fields.speech(changes.get("voice"), changes.get("language"))
-    if speech := {**generation.get("speechConfig", {}), **added}:
-        generation["speechConfig"] = speech
+    config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
     told: list[str] = []
     _details(setup, plan.profile, told)
     plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
@@ -217,20 +217,16 @@ def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | Non
 
 
 def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:
-    *parents, key = path.split(".")
-    holder = setup
-    for parent in parents:
-        holder = holder.get(parent) or {}
-    if key not in holder:
-        return
-    if holder[key] is False:
-        del holder[key]  # every flag's default
-        return
-    if verdict == "refused":
-        raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
-    if verdict == "ignored":
-        told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
-        del holder[key]
+    fields = path.split(".")
+    key = fields[-1]
+    for holder in list(holders(setup, fields)):
+        if holder[key] is False:
+            del holder[key]  # every flag's default
+        elif verdict == "refused":
+            raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
+        elif verdict == "ignored":
+            told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
+            del holder[key]
 
 
 def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
@@ -251,8 +247,6 @@ def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
 def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
     thinking = setup["generationConfig"].get("thinkingConfig", {})
     level = thinking.get("thinkingLevel")
-    if level is not None:
-        thinking["thinkingLevel"] = level = str(level).upper()
     # An empty object says nothing, and is left out.
     if not thinking:
         setup["generationConfig"].pop("thinkingConfig", None)
