@@ -84,15 +84,10 @@ def attach(
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
     plan = make_plan(
-        model or "any",
-        specs_of(as_tools(tools)),
-        profile=profile or (None if model else ModelProfile()),
-        reply_format=reply_format,
-        response_key=response_key,
-        tool_timeout=tool_timeout,
-        max_concurrency=max_concurrency,
-        reconnect=False,
-    )
+        model or "any", specs_of(as_tools(tools)), profile=profile or (None if model else ModelProfile()),
+        reply_format=reply_format, response_key=response_key, tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency, reconnect=False,
+    )  # fmt: skip
     return Attached(sdk_session, plan, deps, tuple(hooks))
 
 
@@ -107,7 +102,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
         try:
             ready()
             await self._over.wait()
-            await self.wind_down()
+            await self.tasks.wind_down(self.give_up)
         finally:
             self.end()
 
@@ -187,10 +182,8 @@ class Attached:
         self._host.require_loop()
         self._left = True
         _attached.pop(id(self._session), None)
-        driver = self._driver
-        driver.machine.close(driver.clock.now())
-        driver.step()
-        driver.leave(leaving.LAST_WORDS)
+        self._driver.close()
+        self._driver.leave(leaving.LAST_WORDS)
         await self._host.stop(leaving.LAST_WORDS)
 
     def __aiter__(self) -> Self:

@@ -192,10 +192,7 @@ _EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "max_history": (lambda v: type(v) is int and v > 0, "a number of bytes above 0"),
     "vertexai": (lambda v: v is None or isinstance(v, bool), "True or False"),
     "allowed": (_names, "a collection of names"),
-    "transport": (
-        lambda v: v is None or callable(getattr(v, "dial", None)),
-        "a WebSocket(...), or another Dialer",
-    ),
+    "transport": (lambda v: v is None or _has(v, "dial"), "a WebSocket(...), or another Dialer"),
     "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
     "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(

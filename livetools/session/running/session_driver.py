@@ -72,11 +72,11 @@ class SessionDriver(Driver[Machine]):
             await self.over.wait()
             ready()  # it will never stand: the caller that opens it need not wait for the clean-up
             with anyio.move_on_after(leaving.LAST_WORDS):
-                await self.wind_down()
+                await self.tasks.wind_down(self.give_up)
                 await self.sockets.gone()
         finally:
-            # After an end in order this does nothing.
-            self._abandon()
+            # Cut off in the middle (Ctrl-C in a tool), it would leave tasks that wait without end.
+            self.close()
             self.end()
 
     def _started(self, event: Event) -> None:
@@ -88,11 +88,10 @@ class SessionDriver(Driver[Machine]):
         """Show this every event before the user sees it."""
         self.taps.append(tap)
 
-    def _abandon(self) -> None:
-        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits without end."""
+    def close(self) -> None:
+        """End the session, if it is not over."""
         if not self.over.is_set:
-            self.machine.close(self.clock.now())
-            self.step()
+            super().close()
 
     # What the machine wants
 
