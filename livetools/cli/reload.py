@@ -64,7 +64,7 @@ async def update(found: Loaded, session: Session, *, instructions: bool = True) 
 
 
 def _instructions(plan: Plan) -> str | None:
-    """The text of the system instruction; ``None`` where there is none."""
+    """The text of the system instruction, if the agent has one."""
     parts = plan.setup.get("systemInstruction", {}).get("parts", [])
     return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
