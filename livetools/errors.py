@@ -150,12 +150,7 @@ class SessionClosed(LiveToolsError):
     """
 
     def __init__(
-        self,
-        code: int = 1006,
-        reason: str = "",
-        phase: str = "",
-        retryable: bool = False,
-        advice: str = "",
+        self, code: int = 1006, reason: str = "", phase: str = "", retryable: bool = False, advice: str = ""
     ) -> None:
         self.code, self.reason, self.phase = code, reason, phase
         self.retryable, self.advice = retryable, advice

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -67,19 +68,10 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """The sum of two turns; ``raw`` is dropped, because it describes one turn."""
-        kinds = {**self.modalities}
-        for kind, count in other.modalities.items():
-            kinds[kind] = kinds.get(kind, 0) + count
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.response_tokens + other.response_tokens,
-            self.total_tokens + other.total_tokens,
-            self.thoughts_tokens + other.thoughts_tokens,
-            self.tool_use_tokens + other.tool_use_tokens,
-            self.cached_tokens + other.cached_tokens,
-            modalities=kinds,
-            model=other.model or self.model,
-        )
+        kinds = Counter(self.modalities)
+        kinds.update(other.modalities)
+        counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
+        return Usage(**counts, modalities=dict(kinds), model=other.model or self.model)
 
     @property
     def cost(self) -> float | None:
@@ -95,6 +87,11 @@ class Usage:
         prompt = self.prompt_tokens + self.tool_use_tokens
         response = self.response_tokens + self.thoughts_tokens
         return dollars(self.model, prompt, self.cached_tokens, response, self.modalities)
+
+
+_COUNTS = (
+    "prompt_tokens", "response_tokens", "total_tokens", "thoughts_tokens", "tool_use_tokens", "cached_tokens",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

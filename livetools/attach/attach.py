@@ -31,13 +31,7 @@ from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.session.startup import specs_of
 from livetools.session.unknown_options import unexpected
-from livetools.setup.defaults import (
-    MAX_CONCURRENCY,
-    REPLY_FORMAT,
-    RESPONSE_KEY,
-    TOOL_TIMEOUT,
-    ReplyFormat,
-)
+from livetools.setup import defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
@@ -61,10 +55,10 @@ def attach(
     model: str | None = None,
     profile: ModelProfile | None = None,
     deps: object = None,
-    reply_format: ReplyFormat = REPLY_FORMAT,
-    response_key: str = RESPONSE_KEY,
-    tool_timeout: float | None = TOOL_TIMEOUT,
-    max_concurrency: int | None = MAX_CONCURRENCY,
+    reply_format: defaults.ReplyFormat = defaults.REPLY_FORMAT,
+    response_key: str = defaults.RESPONSE_KEY,
+    tool_timeout: float | None = defaults.TOOL_TIMEOUT,
+    max_concurrency: int | None = defaults.MAX_CONCURRENCY,
     hooks: Sequence[Hooks] = (),
     **unknown: Never,
 ) -> Attached:
@@ -90,15 +84,10 @@ def attach(
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
     plan = make_plan(
-        model or "any",
-        specs_of(as_tools(tools)),
-        profile=profile or (None if model else ModelProfile()),
-        reply_format=reply_format,
-        response_key=response_key,
-        tool_timeout=tool_timeout,
-        max_concurrency=max_concurrency,
-        reconnect=False,
-    )
+        model or "any", specs_of(as_tools(tools)), profile=profile or (None if model else ModelProfile()),
+        reply_format=reply_format, response_key=response_key, tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency, reconnect=False,
+    )  # fmt: skip
     return Attached(sdk_session, plan, deps, tuple(hooks))
 
 
@@ -113,7 +102,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
         try:
             ready()
             await self._over.wait()
-            await self.wind_down()
+            await self.tasks.wind_down(self.give_up)
         finally:
             self.end()
 
@@ -161,14 +150,12 @@ class Attached:
         self._require_new()
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        transport = SDKTransport(self._session)
-        self._driver = driver = _AttachedDriver(self._plan, transport)
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             handlers = ToolRunner(self._plan.response_key, self._hooks)
             async with Starter(group) as starter:
-                transport.open(starter)
+                driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
                 await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
         _attached[id(self._session)] = self
@@ -195,10 +182,8 @@ class Attached:
         self._host.require_loop()
         self._left = True
         _attached.pop(id(self._session), None)
-        driver = self._driver
-        driver.machine.close(driver.clock.now())
-        driver.step()
-        driver.leave(leaving.LAST_WORDS)
+        self._driver.close()
+        self._driver.leave(leaving.LAST_WORDS)
         await self._host.stop(leaving.LAST_WORDS)
 
     def __aiter__(self) -> Self:
@@ -277,14 +262,16 @@ class Attached:
 def _anext(messages: AsyncIterator[Any], waited: Callable[[], None]) -> Generator[Any, Any, Any]:
     """The next of the messages. ``waited`` is called where it was not at hand: then other tasks have run."""
     steps: Any = anext(messages).__await__()
-    step, given = steps.send, None
-    while True:
-        try:
-            waits_for = step(given)
-        except StopIteration as end:
-            return end.value
-        try:
-            step, given = steps.send, (yield waits_for)
-        except BaseException as error:
-            step, given = steps.throw, error
-        waited()
+    try:
+        waits_for = next(steps)
+        while True:
+            try:
+                yield waits_for
+            except BaseException as error:
+                waits_for = steps.throw(error)
+            else:
+                value = yield from steps
+                waited()
+                return value
+    except StopIteration as end:
+        return end.value

@@ -40,18 +40,14 @@ class SDKTransport:
     the SDK raises is logged; the reader learns that a connection is lost.
     """
 
-    def __init__(self, session: SDKSession) -> None:
+    def __init__(self, session: SDKSession, starter: Starter) -> None:
         self._session = session
         self._context = copy_context()
-        self._starter: Starter | None = None  # until something is cut off
+        self._starter: Starter | None = starter  # until something is cut off
         self._sending = False
         self._shield: anyio.CancelScope | None = None  # around what is being sent
         self._ends = inf  # when that is cut off, by the time of the loop
         self._sent = make_wake()
-
-    def open(self, starter: Starter) -> None:
-        """Send from now on."""
-        self._starter = starter
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""
@@ -127,14 +123,12 @@ def calls_of(message: Any) -> Sequence[FunctionCall]:
         calls += tool_call.function_calls or ()
     if (content := getattr(message, "server_content", None)) is not None and content.model_turn is not None:
         calls += (part.function_call for part in content.model_turn.parts or () if part.function_call)
-    return [
-        FunctionCall(c.id, c.name or "", dict(c.args or {}), _pieces(c.partial_args), bool(c.will_continue))
-        for c in calls
-    ]
+    return [_call(call) for call in calls]
 
 
-def _pieces(pieces: Sequence[Any] | None) -> list[Any]:
-    return [plain(piece) for piece in pieces] if pieces else []
+def _call(call: Any) -> FunctionCall:
+    pieces = [plain(piece) for piece in call.partial_args or ()]
+    return FunctionCall(call.id, call.name or "", dict(call.args or {}), pieces, bool(call.will_continue))
 
 
 def close_code(error: BaseException) -> int | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from livetools.session.agents import open_agent, plan_of
+from livetools.session.agents import open_agent
 from livetools.setup.plan import make_plan
 
 from .agent import with_model
@@ -32,7 +32,7 @@ def tools(
     if loaded.agent is None:
         plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
     else:
-        plan = plan_of(open_agent(with_model(loaded.agent, model, target), base_url=NOWHERE))
+        plan = open_agent(with_model(loaded.agent, model, target), base_url=NOWHERE).plan
     typer.echo(printable(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2)))
     lint = [line for tool in loaded.tools for line in tool.lint()]
     for line in (*plan.warnings, *lint):

@@ -20,7 +20,7 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.session.agents import AgentLike, adjust, open_agent, plan_of
+from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 from livetools.setup.did_you_mean import explains_keywords, near_names
 
@@ -114,7 +114,7 @@ async def play(case: Eval, conversation: Conversation | None = None, /, **option
     known = set(session.tools)
     case.check_names(known, final=False)
     began = anyio.current_time()
-    recorder = Recorder(conversation, lambda: anyio.current_time() - began, plan_of(session).transcribed)
+    recorder = Recorder(conversation, lambda: anyio.current_time() - began, session.plan.transcribed)
     line = Cuttable()
     slow = {fault.name: fault.seconds for fault in case.faults if isinstance(fault, SlowTool)}
     adjust(

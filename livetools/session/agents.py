@@ -20,7 +20,7 @@ from typing import TypeAlias, TypeGuard, Unpack
 
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import keywords
-from livetools.setup.plan import Adjustments, Plan, adjusted
+from livetools.setup.plan import Adjustments, adjusted
 from livetools.tools import Hooks, Tool
 from livetools.transport.contract import Dialer
 
@@ -109,19 +109,14 @@ def went_idle(session: Session) -> bool:
     return session._driver is not None and session._driver.machine.went_idle
 
 
-def plan_of(session: Session) -> Plan:
-    """What a session will send, before it is opened: its setup, its policies, its warnings."""
-    return session._assembly.plan
-
-
 def tools_of(session: Session) -> tuple[Tool, ...]:
     """The tools of a session, as its model will know them."""
-    return tuple(p.tool for p in plan_of(session).policies.values() if isinstance(p.tool, Tool))
+    return tuple(p.tool for p in session.plan.policies.values() if isinstance(p.tool, Tool))
 
 
 def instructions_of(session: Session) -> str | None:
     """The text of a session's system instruction; ``None`` where it has none."""
-    parts = session._assembly.plan.setup.get("systemInstruction", {}).get("parts", [])
+    parts = session.plan.setup.get("systemInstruction", {}).get("parts", [])
     return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
 

@@ -9,21 +9,7 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
-from livetools.setup import config_fields
-from livetools.setup.defaults import (
-    INPUT_GATE,
-    LOST_RESULTS,
-    MAX_CONCURRENCY,
-    REPLY_BATCHING,
-    REPLY_FORMAT,
-    RESPONSE_KEY,
-    SETUP_TIMEOUT,
-    STALL_TIMEOUT,
-    TOOL_TIMEOUT,
-    LostResults,
-    ReplyBatching,
-    ReplyFormat,
-)
+from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.secrecy import Sealed, Secrets
@@ -66,21 +52,21 @@ def connect(
     credentials: object = None,
     base_url: str | None = None,
     api_version: str | None = None,
-    reply_format: ReplyFormat = REPLY_FORMAT,
-    reply_batching: ReplyBatching = REPLY_BATCHING,
-    response_key: str = RESPONSE_KEY,
-    tool_timeout: float | None = TOOL_TIMEOUT,
-    max_concurrency: int | None = MAX_CONCURRENCY,
+    reply_format: defaults.ReplyFormat = defaults.REPLY_FORMAT,
+    reply_batching: defaults.ReplyBatching = defaults.REPLY_BATCHING,
+    response_key: str = defaults.RESPONSE_KEY,
+    tool_timeout: float | None = defaults.TOOL_TIMEOUT,
+    max_concurrency: int | None = defaults.MAX_CONCURRENCY,
     max_calls: int | None = None,
     allowed: Collection[str] | None = None,
     hooks: Sequence[Hooks] = (),
     reconnect: bool | ReconnectPolicy = True,
     handle: str | None = None,
     handle_store: HandleStore | None = None,
-    lost_results: LostResults = LOST_RESULTS,
-    setup_timeout: float = SETUP_TIMEOUT,
-    stall_timeout: float = STALL_TIMEOUT,
-    input_gate: bool | Literal["auto"] = INPUT_GATE,
+    lost_results: defaults.LostResults = defaults.LOST_RESULTS,
+    setup_timeout: float = defaults.SETUP_TIMEOUT,
+    stall_timeout: float = defaults.STALL_TIMEOUT,
+    input_gate: bool | Literal["auto"] = defaults.INPUT_GATE,
     max_history: int = MAX_HISTORY,
     max_seconds: float | None = None,
     idle: float | None = None,
@@ -155,7 +141,7 @@ def connect(
         if misnamed:
             raise unexpected(connect, misnamed)
         _check(locals())
-        fields = Secrets(all=config_fields.with_speech(config_fields.read(secrets.config), voice, language))
+        fields = Secrets(all=config_fields.read(secrets.config))
         made = _joined(tools, fields, handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
@@ -168,7 +154,7 @@ def connect(
             allow_insecure=getattr(dialer, "allow_insecure", False),
         )  # fmt: skip
         plan = make_plan(
-            model, specs_of(made), instructions=instructions, config=fields.all,
+            model, specs_of(made), instructions=instructions, config=fields.all, voice=voice, language=language,
             vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
             api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
             reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
@@ -206,10 +192,7 @@ _EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "max_history": (lambda v: type(v) is int and v > 0, "a number of bytes above 0"),
     "vertexai": (lambda v: v is None or isinstance(v, bool), "True or False"),
     "allowed": (_names, "a collection of names"),
-    "transport": (
-        lambda v: v is None or callable(getattr(v, "dial", None)),
-        "a WebSocket(...), or another Dialer",
-    ),
+    "transport": (lambda v: v is None or _has(v, "dial"), "a WebSocket(...), or another Dialer"),
     "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
     "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(

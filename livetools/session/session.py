@@ -64,9 +64,7 @@ class Session(SendMethods):
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""
         driver = self._here()
-        if not driver.over.is_set:
-            driver.machine.close(driver.clock.now())
-            driver.step()
+        driver.close()
         if self._inside(driver):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=leaving.LEAVE)
@@ -83,9 +81,8 @@ class Session(SendMethods):
         if self._driver is None:
             return
         driver = self._here()
-        if not driver.over.is_set:
-            driver.machine.close(driver.clock.now())
-            await driver.follow()
+        driver.close()
+        await driver.follow_up()
         await driver.over.wait()
 
     async def park(self, within: float = 30.0) -> str | None:

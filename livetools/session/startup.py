@@ -56,7 +56,7 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    frame_listeners: list[FrameListener] = field(default_factory=list)
+    frame_listeners: tuple[FrameListener, ...] = ()
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
     left: Sequence[Call] = ()  # by an earlier process of the conversation
@@ -68,7 +68,7 @@ class Startup:
 
     def tap(self, listener: FrameListener) -> None:
         """Let this one hear the frames of the session that will be opened."""
-        self.frame_listeners.append(listener)
+        self.frame_listeners = (*self.frame_listeners, listener)
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
@@ -95,12 +95,9 @@ class Startup:
     ) -> None:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
-        beside: tuple[Guardrails | Keeper, ...] = ()
         if check_words(self.hooks):
             self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
-            beside = (self.guardrails,)
-        if self.keeper is not None:
-            beside = (*beside, self.keeper)
+        beside = [each for each in (self.guardrails, self.keeper) if each is not None]
         for each in beside:
             driver.tap(each.tap)
             group.start_soon(each.run)

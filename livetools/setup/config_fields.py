@@ -153,41 +153,23 @@ def _unknown(name: str, key: str) -> str:
     return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
 
 
-def with_speech(
-    fields: Mapping[str, object], voice: object = None, language: object = None
-) -> Mapping[str, object]:
-    """The fields with a prebuilt voice and a language (BCP-47) in their ``speech_config``.
+def add_speech(setup: dict[str, Json], voice: object, language: object, *, replace: bool = False) -> None:
+    """Put a prebuilt voice and a language (BCP-47) into the speech config of a setup; nothing for what is ``None``.
 
-    Raises :class:`ConfigError` when either is given twice, or is not a name.
+    Raises :class:`ConfigError` for what is not a name, and, unless it is to be replaced, for what is given twice.
     """
-    if voice is None and language is None:
-        return fields
-    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
-    given = plain(fields.get("speechConfig") or {}, "speechConfig")
-    said = {**generation.get("speechConfig", {}), **given}
     for name, value, key, example in (
         ("voice", voice, "voiceConfig", "Kore"),
         ("language", language, "languageCode", "en-US"),
     ):
-        if value is not None and not (isinstance(value, str) and value.strip()):
+        if value is None:
+            continue
+        if not (isinstance(value, str) and value.strip()):
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
-        if value is not None and key in said:
+        speech = setup.setdefault("generationConfig", {}).setdefault("speechConfig", {})
+        if key in speech and not replace:
             raise both_set(name, f"config.speech_config.{snake(key)}")
-    said |= speech(voice, language)
-    # Where only generation_config says how it speaks the rest goes there too: in both places it would be refused.
-    if "speechConfig" in generation and not given:
-        return {**fields, "generationConfig": {**generation, "speechConfig": said}}
-    return {**fields, "speechConfig": said}
-
-
-def speech(voice: object, language: object) -> dict[str, Json]:
-    """What a speech config says for a prebuilt voice and a language; nothing for what is ``None``."""
-    said: dict[str, Json] = {}
-    if voice is not None:
-        said["voiceConfig"] = {"prebuiltVoiceConfig": {"voiceName": voice}}
-    if language is not None:
-        said["languageCode"] = language
-    return said
+        speech[key] = {"prebuiltVoiceConfig": {"voiceName": value}} if name == "voice" else value
 
 
 def setup(

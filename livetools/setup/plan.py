@@ -21,7 +21,7 @@ from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
 from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
 from .sdk.camel_case import snake
-from .sdk.config_values import for_api
+from .sdk.config_values import for_api, holders
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
@@ -32,6 +32,8 @@ def make_plan(
     *,
     instructions: object = None,
     config: object = None,
+    voice: object = None,
+    language: object = None,
     vertexai: bool = False,
     project: str | None = None,
     location: str | None = None,
@@ -53,6 +55,7 @@ def make_plan(
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
     setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    config_fields.add_speech(setup, voice, language)
     turns = config_fields.history(history)
     builtin, declared = function_declarations.split(fields.get("tools"))
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
@@ -60,7 +63,7 @@ def make_plan(
     asked = Plan(
         model=wire_model(model, vertexai=vertexai, project=project, location=location),
         setup=setup,
-        allowed=_allowed(allowed),
+        allowed=None if allowed is None else frozenset(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         history=turns,
         profile=profile,
@@ -112,10 +115,7 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     if (idle := changes.get("idle")) is not None:
         plan = replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
-    generation = setup.setdefault("generationConfig", {})
-    added = config_fields.speech(changes.get("voice"), changes.get("language"))
-    if speech := {**generation.get("speechConfig", {}), **added}:
-        generation["speechConfig"] = speech
+    config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
     told: list[str] = []
     _details(setup, plan.profile, told)
     plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
@@ -133,12 +133,6 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
     if profile.known:
         return []
     return [f"unknown model {model!r}: assuming it supports everything; profile=ModelProfile(...) says more"]
-
-
-def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
-    if isinstance(names, str):
-        raise ConfigError(f"allowed={names!r}: expected a collection of names, such as [{names!r}]")
-    return None if names is None else frozenset(names)
 
 
 def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
@@ -217,20 +211,16 @@ def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | Non
 
 
 def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:
-    *parents, key = path.split(".")
-    holder = setup
-    for parent in parents:
-        holder = holder.get(parent) or {}
-    if key not in holder:
-        return
-    if holder[key] is False:
-        del holder[key]  # every flag's default
-        return
-    if verdict == "refused":
-        raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
-    if verdict == "ignored":
-        told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
-        del holder[key]
+    fields = path.split(".")
+    key = fields[-1]
+    for holder in list(holders(setup, fields)):
+        if holder[key] is False:
+            del holder[key]  # every flag's default
+        elif verdict == "refused":
+            raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
+        elif verdict == "ignored":
+            told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
+            del holder[key]
 
 
 def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
@@ -251,8 +241,6 @@ def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
 def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
     thinking = setup["generationConfig"].get("thinkingConfig", {})
     level = thinking.get("thinkingLevel")
-    if level is not None:
-        thinking["thinkingLevel"] = level = str(level).upper()
     # An empty object says nothing, and is left out.
     if not thinking:
         setup["generationConfig"].pop("thinkingConfig", None)
@@ -402,13 +390,12 @@ def _behavior(
     # Both are the same where the model does not wait: background work only differs where it would.
     if profile.non_blocking == "honoured":
         return "NON_BLOCKING", False
-    if wanted == "BACKGROUND":
-        return "BLOCKING", True
-    told.append(
-        f"{name}: {profile.family} ignores `behavior`: its calls always block; "
-        "behavior='background' answers at once and tells the result later"
-    )
-    return "BLOCKING", False
+    if wanted != "BACKGROUND":
+        told.append(
+            f"{name}: {profile.family} ignores `behavior`: its calls always block; "
+            "behavior='background' answers at once and tells the result later"
+        )
+    return "BLOCKING", wanted == "BACKGROUND"
 
 
 def _scheduling(
@@ -418,10 +405,9 @@ def _scheduling(
         return None
     if profile.scheduling == "refused":
         raise ConfigError(f"{name}: {profile.family} refuses scheduling in a response; leave it out")
-    if profile.scheduling == "ignored":
-        told.append(f"{name}: scheduling is left out: {profile.family} ignores it")
-        return None
-    if awaited:
-        told.append(f"{name}: scheduling is left out: it is for behavior='non_blocking' only")
-        return None
-    return str(getattr(wanted, "value", wanted)).upper()
+    if profile.scheduling == "honoured" and not awaited:
+        return str(getattr(wanted, "value", wanted)).upper()
+    ignores = profile.scheduling == "ignored"
+    why = f"{profile.family} ignores it" if ignores else "it is for behavior='non_blocking' only"
+    told.append(f"{name}: scheduling is left out: {why}")
+    return None

@@ -32,7 +32,6 @@ class Sending(Protocol):
         Once begun it completes though its caller is cancelled, so that a frame is never torn, and it ends
         within the transport's write timeout. Raises :class:`Gone`, and nothing else.
         """
-        ...
 
 
 class Transport(Sending, Protocol):
@@ -56,11 +55,9 @@ class Transport(Sending, Protocol):
 
     async def receive(self) -> bytes:
         """The next message. One task at a time; cancelling loses nothing. Every end raises :class:`Gone`."""
-        ...
 
     async def aclose(self) -> None:
         """Close it, within a bound of time. Idempotent, from any task; never raises but when cancelled."""
-        ...
 
 
 # What a transport may offer beside its three methods. Each is used where it is there.
@@ -83,18 +80,15 @@ class Pinging(Protocol):
         instead of it: that cannot be told. The transport may let several frames share a later ping, ``at_once``
         as soon as it can, else within a second.
         """
-        ...
 
     def silent_for(self) -> float:
         """Seconds since a byte of any kind came, while a ping is out; else 0.
 
         The transport pings a line that says nothing, and ends a dead one by itself.
         """
-        ...
 
     def hurry(self) -> None:
         """Somebody waits for the pongs that are due: send the ping that was put off. Nothing, where none was."""
-        ...
 
 
 class PingingTransport(Transport, Pinging, Protocol):
@@ -107,18 +101,15 @@ class Putting(Protocol):
     @property
     def writable(self) -> bool:
         """Whether it would take one now: nothing waits in front of it, and the line is open."""
-        ...
 
     def put(self, frame: bytes) -> bool:
         """Write it, whole. Asked only while :attr:`writable`; False: the line is gone all the same.
 
         It may wait in a buffer for the kernel, which ends within the write timeout.
         """
-        ...
 
     def put_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
         """``put``, as :meth:`Pinging.send_with_ping` is ``send``. A transport may have one without the other."""
-        ...
 
 
 class Dialer(Protocol):
@@ -146,4 +137,3 @@ class Dialer(Protocol):
         Entering raises a ``LiveToolsError`` that says in words why there is no connection, and is safe to
         cancel. ``headers`` hold secrets: they stand in no text.
         """
-        ...

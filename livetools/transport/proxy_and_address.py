@@ -7,7 +7,6 @@ the time of all: the next is tried after a quarter of a second, and the first th
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from itertools import zip_longest
 from typing import Any
@@ -32,11 +31,7 @@ def named(url: str) -> str:
 
 def is_address(host: str) -> bool:
     """Whether this is an address already: there is nothing to look up, and no other one to try."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+    return ":" in host or host.replace(".", "").isdigit()
 
 
 def can_stagger() -> bool:

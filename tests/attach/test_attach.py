@@ -13,6 +13,7 @@ import anyio
 import pytest
 from support import first_steps, virtual
 from support.live_objects import names
+from support.waiting import everybody_waits
 
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
@@ -336,7 +337,7 @@ async def test_a_result_that_comes_when_the_line_is_gone_harms_nothing(
             with pytest.raises(APIError):
                 await turn(live)
             go.set()
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
     assert "could not be sent" in caplog.text
 
 
@@ -345,7 +346,7 @@ async def test_two_loops_over_one_are_an_error() -> None:
         async with livetools.attach(session, [get_weather], model=MODEL) as live:
             async with anyio.create_task_group() as group:
                 group.start_soon(anext, live)
-                await anyio.wait_all_tasks_blocked()
+                await everybody_waits()
                 with pytest.raises(ConcurrencyError):
                     await anext(live)
                 group.cancel_scope.cancel()
@@ -364,7 +365,7 @@ def test_leaving_waits_for_a_send_that_does_not_return_five_seconds_and_says_so(
         async with livetools.attach(Stuck(message(CALL), message(CALL_2)), [IN_LOOP], model=MODEL) as live:
             for _ in range(2):
                 assert (await anext(live)).tool_call
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             began = anyio.current_time()
         return anyio.current_time() - began
 
@@ -384,7 +385,7 @@ def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
         async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
             await anext(live)
             await anext(live)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             assert (session.began, session.answers) == (1, [])
         assert [answer["id"] for answer in session.answers] == ["c1", "c2"]
 
@@ -431,7 +432,7 @@ async def test_a_message_for_which_somebody_waits_when_the_session_is_left_is_hi
                 async with livetools.attach(session, [get_weather], model=MODEL) as live:
                     await say(session, "go")
                     group.start_soon(reads, live)
-                    await anyio.wait_all_tasks_blocked()
+                    await everybody_waits()
                 left.set()
             assert [m async for m in live] == []
             assert [m async for m in session.receive()]  # what follows is the SDK's user's
@@ -555,7 +556,7 @@ async def test_what_a_first_step_cancels_ends_as_in_a_task_of_its_own_and_touche
         for number in range(len(names)):
             await anext(live)
             if number == 0:
-                await anyio.wait_all_tasks_blocked()  # now a worker waits
+                await everybody_waits()  # now a worker waits
         with anyio.fail_after(30):
             while len(session.answers) < len(names):
                 await anyio.sleep(0.001)

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from support import virtual
+from support.waiting import everybody_waits
 
 from livetools.attach.sdk_session import SDKTransport, calls_of, close_code
 from livetools.protocol.messages.incoming import FunctionCall
@@ -65,10 +66,8 @@ def text(number: int) -> bytes:
 
 @asynccontextmanager
 async def running(session: Full) -> AsyncIterator[SDKTransport]:
-    transport = SDKTransport(session)
     async with anyio.create_task_group() as group, Starter(group) as starter:
-        transport.open(starter)
-        yield transport
+        yield SDKTransport(session, starter)
 
 
 async def until_writable(transport: SDKTransport) -> None:
@@ -84,7 +83,7 @@ async def test_what_need_not_wait_is_sent_soon() -> None:
     async with running(session) as transport:
         assert transport.writable
         assert transport.put(json.dumps({"toolResponse": {"functionResponses": answers}}).encode())
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         assert transport.writable
         assert transport.put(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
     assert session.sent == [answers, ([], True)]
@@ -97,7 +96,7 @@ async def test_frames_keep_their_order_and_none_is_sent_by_a_task_of_the_users()
         assert not transport.writable
         async with anyio.create_task_group() as group:
             group.start_soon(transport.send, text(2))
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             assert session.sent == []
             session.gate.set()
         assert transport.writable
@@ -110,7 +109,7 @@ async def test_what_was_taken_is_sent_though_whoever_waits_and_the_group_are_can
     session = Full()
 
     async def opens() -> None:
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         session.gate.set()
 
     async with anyio.create_task_group() as outside:
@@ -144,12 +143,12 @@ async def test_what_cannot_be_sent_is_logged_and_holds_nothing_up(
     async with running(session) as transport:
         transport.put(text(1))
         session.gate.set()
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         assert transport.writable
         session.error = None
         for number in (2, 3):  # at once, and after a wait
             transport.put(text(number))
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             session.gate = anyio.Event()
             asyncio.get_running_loop().call_soon(session.gate.set)
     assert session.sent == ["2", "3"]
@@ -192,11 +191,10 @@ def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_noth
         session = Full()
         session.patience = None
         async with anyio.create_task_group() as group, Starter(group) as starter:
-            transport = SDKTransport(session)
-            transport.open(starter)
+            transport = SDKTransport(session, starter)
             transport.put(text(1))
             group.start_soon(gone, transport)  # it waits for its turn
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             group.cancel_scope.cancel()
             began = anyio.current_time()
             transport.leave(5.0)

@@ -6,6 +6,7 @@ import threading
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.audio import Microphone
 from livetools.errors import ConcurrencyError, LiveToolsError
@@ -47,7 +48,7 @@ async def test_who_waits_is_woken_from_the_thread_of_the_card(cards):
     with Microphone() as microphone, anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             group.start_soon(listen)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             hear(card.streams[0], BLOCK)
     assert got == [BLOCK]
 
@@ -104,7 +105,7 @@ async def test_two_readers_are_told_that_each_would_miss_something(cards):
     with Microphone() as microphone:
         async with anyio.create_task_group() as group:
             group.start_soon(anext, microphone)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             with pytest.raises(ConcurrencyError, match="Two tasks read one microphone"):
                 await anext(microphone)
             group.cancel_scope.cancel()
@@ -131,7 +132,7 @@ def test_it_can_be_read_in_one_loop_after_another_and_a_loop_that_has_ended_harm
     async def once() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(anext, microphone)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             hear(card.streams[0], BLOCK)
 
     with microphone:

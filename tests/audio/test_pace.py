@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.audio import END_OF_SPEECH, pace
 from livetools.testing import FakeClock
@@ -24,9 +25,9 @@ async def heard(clock: FakeClock, steps: list[float], **options) -> list[tuple[f
     async with anyio.create_task_group() as group:
         group.start_soon(listen)
         for step in steps:
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             clock.advance(step)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         group.cancel_scope.cancel()
     return got
 

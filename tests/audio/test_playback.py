@@ -6,6 +6,7 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.waiting import everybody_waits
 
 from livetools.audio import Playback
 from livetools.testing import FakeClock
@@ -103,10 +104,10 @@ async def test_drained_returns_when_the_last_byte_was_taken():
 
     async with anyio.create_task_group() as group:
         group.start_soon(wait)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         playback.take(SECOND // 2)
         clock.advance(1.0)  # as long as it should have taken, but the card is behind
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         assert not ended
         playback.take(SECOND)
         clock.advance(0.5)

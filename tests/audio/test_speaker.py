@@ -6,6 +6,7 @@ import wave
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.audio import FileSpeaker, Speaker
 from livetools.testing import FakeClock
@@ -68,7 +69,7 @@ async def test_the_end_is_waited_for_until_the_card_has_it(cards):
         speaker.write(bytes(480))  # 10 ms
         async with anyio.create_task_group() as group:
             group.start_soon(speaker.drained)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             play(card.streams[0], 480)
 
 
@@ -85,7 +86,7 @@ async def test_a_file_holds_all_that_was_said_once_it_is_drained(tmp_path):
         speaker.write(b"\x03\x04" * 12000)
         async with anyio.create_task_group() as group:
             group.start_soon(speaker.drained)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             clock.advance(1.0)
         assert speaker.played == 1.0
     assert frames(tmp_path / "answer.wav") == b"\x01\x02" * 12000 + b"\x03\x04" * 12000
@@ -118,7 +119,7 @@ async def test_a_file_takes_speech_of_another_rate_to_its_last_sample(tmp_path):
         speaker.write(bytes(16000), 16000)
         async with anyio.create_task_group() as group:
             group.start_soon(speaker.drained)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             clock.advance(1.0)
     assert len(frames(tmp_path / "answer.wav")) == pytest.approx(24000, abs=8)
 

@@ -9,7 +9,6 @@ import typer
 
 from livetools import ConfigError
 from livetools.cli.agent import Choices, sessions
-from livetools.session.agents import plan_of
 
 NONE = Choices()
 HERE = {"base_url": "ws://127.0.0.1"}
@@ -38,7 +37,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def setup(target: object, choices: Choices = NONE, **options: bool) -> dict[str, object]:
-    return dict(plan_of(sessions(str(target), choices, HERE, **options)()).setup)
+    return dict(sessions(str(target), choices, HERE, **options)().plan.setup)
 
 
 def test_an_agent_keeps_its_model_and_its_config(shop):

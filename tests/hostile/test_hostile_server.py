@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from support.raw import Raw, raw_server
+from support.waiting import everybody_waits
 
 from livetools import (
     ConnectFailed,
@@ -51,7 +52,7 @@ async def test_a_message_of_hundreds_of_calls_is_answered_though_they_end_in_rev
 
     async with opened([wait], max_concurrency=None) as line:
         line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(300)]}})
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         for gate in reversed(gates):
             gate.set()
             await anyio.lowlevel.checkpoint()

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 import livetools
 from livetools import ToolContext, ToolError, ToolResult, tool
@@ -323,12 +324,12 @@ async def test_a_task_that_outlives_its_tool_may_ask(opened: Opened) -> None:
         async with opened([starts]) as line:
             await line.answer("starts")
             line.server.send({"serverContent": {"turnComplete": True}})
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             answered.set()
             await line.server.receive()
             line.server.send({"serverContent": {"outputTranscription": {"text": "so"}}})
             line.server.send({"serverContent": {"turnComplete": True}})
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
     assert replies == ["so"]
 
 

@@ -17,6 +17,7 @@ from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Closed, browser
+from support.waiting import everybody_waits
 
 import livetools
 from livetools.integrations.drain import Drain
@@ -102,9 +103,9 @@ async def test_a_page_is_told_to_come_again_and_goes_on_in_another_process(
         await tool.began.wait()
         async with anyio.create_task_group() as group:
             group.start_soon(old.drain.drain)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             page.send({"type": "text", "text": "and this"})  # not taken here: a page sends it again
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             tool.go_on.set()
             said = [message async for message in messages(page)]
         assert [m["text"] for m in said if m["type"] == "user_text"] == ["book t4"]
@@ -258,13 +259,13 @@ async def test_what_a_page_has_missed_is_let_go_when_it_is_too_late(
         await page.until("ToolStarted")
         [kept] = [weakref.ref(conversation) for conversation in app._open.values()]
         page.leave()
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         async with anyio.create_task_group() as group:
             group.start_soon(app.drain.drain)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             tool.go_on.set()
         clock.advance(29.9)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         assert app._open
         clock.advance(0.1)
         with anyio.fail_after(30):
@@ -291,7 +292,7 @@ async def test_a_page_that_was_away_is_sent_what_it_missed_as_long_as_it_may_com
         page.leave()
         async with anyio.create_task_group() as group:
             group.start_soon(old.drain.drain)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             tool.go_on.set()
         resume = {"type": "resume", "token": token, "after": seen}
         async with browser(old, subprotocols=RESUME) as again:
@@ -320,7 +321,7 @@ async def test_a_page_may_still_end_its_session(process: Callable[..., Any], too
         await tool.began.wait()
         async with anyio.create_task_group() as group:
             group.start_soon(app.drain.drain)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             page.send({"type": "end"})
             assert (await page.closed()).code == 1000
     tool.go_on.set()
@@ -428,7 +429,7 @@ async def test_a_server_that_stops_by_itself_drains_as_well(stopped: list[int]) 
     drain, held = Drain(), Held()
     async with anyio.create_task_group() as group:
         group.start_soon(held.hold, drain)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         held.may_end.set()
         async with drain.lifespan():
             pass

@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Browser, Closed, browser
 from support.browser import serving
+from support.waiting import everybody_waits
 
 import livetools
 from livetools import Agent, ConfigError, Tool, ToolContext, ToolResult, tool
@@ -355,7 +356,7 @@ async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_befor
         first.send({"type": "text", "text": "Oslo"})
         last = (await first.until("TurnComplete"))["seq"]
         first.leave()
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         clock.advance(29)
         async with resumed(app, token, last) as second:  # the turn that it waits for below is the next one
             assert (await second.receive())["resumed"]
@@ -363,9 +364,9 @@ async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_befor
             second.send({"type": "text", "text": "Oslo"})
             await second.until("TurnComplete")
             second.leave()
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             clock.advance(29.9)
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             assert server.sessions[0].connection is not None
             clock.advance(0.1)
             await ended(server)
@@ -605,7 +606,7 @@ async def test_an_interruption_overtakes_the_speech_that_was_not_read(server):
         page.reads = anyio.Event()
         stopped.set()
         await seen.wait()
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         page.reads.set()
         heard = 0
         while isinstance(message := await page.receive(), bytes) or message["type"] != "Interrupted":
@@ -640,7 +641,7 @@ async def test_as_a_whole_app_it_ends_what_lingers_when_the_server_stops(server)
         async with browser(app) as page:
             await page.until("ready")
             page.leave()
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
             stop.set()
     assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     await ended(server)
@@ -703,15 +704,15 @@ async def test_who_says_nothing_is_asked_once_and_then_the_session_ends(server):
     app = relay(agent_of(server, clock=clock), idle=60, clock=clock)
     async with browser(app) as page:
         await page.until("ready")
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         clock.advance(59)
         page.send({"type": "text", "text": "Hello?"})  # that is somebody
         await page.until("TurnComplete")
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         clock.advance(70)
         assert (await page.until("OutputTranscript"))["text"] == "Are you still there?"
         await page.until("TurnComplete")
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         clock.advance(70)
         assert (await page.until("ended"))["error"] is None
         assert (await page.closed()).code == 1000

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 import livetools
 from livetools.testing.memory import MemoryServer, MemoryTransport
@@ -55,7 +56,7 @@ class Line:
 
     async def quiet(self) -> None:
         """Nothing more happens by itself."""
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
 
     async def until(self, kind: type, *, within: float = 30.0) -> Any:
         """The next event of this class."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from livetools import ConfigError, Session, connect
-from livetools.session.agents import PASSED, adjust, agent_name, is_agent, open_agent, plan_of
+from livetools.session.agents import PASSED, adjust, agent_name, is_agent, open_agent
 
 if TYPE_CHECKING:
     from somewhere import Session as Elsewhere  # type: ignore[import-not-found]  # not importable on purpose
@@ -103,9 +103,9 @@ def test_a_function_that_breaks_its_annotation_is_named():
 
 def test_an_opener_s_idle_is_put_in_the_place_of_the_agent_s_and_asks_for_the_user_s_words() -> None:
     own = connect(MODEL, idle=300, **PLACE)
-    assert "inputAudioTranscription" in plan_of(own).setup
-    assert plan_of(adjust(own)).idle == 300
-    assert plan_of(adjust(own, idle=20.0)).idle == 20.0
+    assert "inputAudioTranscription" in own.plan.setup
+    assert adjust(own).plan.idle == 300
+    assert adjust(own, idle=20.0).plan.idle == 20.0
     bare = connect(MODEL, **PLACE)
-    assert "inputAudioTranscription" not in plan_of(bare).setup
-    assert "inputAudioTranscription" in plan_of(adjust(bare, idle=20.0)).setup
+    assert "inputAudioTranscription" not in bare.plan.setup
+    assert "inputAudioTranscription" in adjust(bare, idle=20.0).plan.setup

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools import connect
 from livetools.events import HandleUpdate, TextChunk
@@ -63,7 +64,7 @@ async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> No
         for handle in ("bad", "h1", "h2"):
             keeper.tap(HandleUpdate(handle))
             keeper.tap(TextChunk("x"))
-            await anyio.wait_all_tasks_blocked()
+            await everybody_waits()
         group.cancel_scope.cancel()
     keeper.tap(HandleUpdate("h3"))
     await keeper.finish()

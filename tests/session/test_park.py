@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from support.waiting import cancelled_once_it_waits
+from support.waiting import cancelled_once_it_waits, everybody_waits
 
 import livetools
 from livetools import Agent, ConcurrencyError, ConfigError, LocalProtocolError, SessionClosed, ToolContext
@@ -88,7 +88,7 @@ async def test_a_call_that_is_open_is_run_once_and_its_result_is_known_elsewhere
 
             async with anyio.create_task_group() as group:
                 group.start_soon(park)
-                await anyio.wait_all_tasks_blocked()
+                await everybody_waits()
                 assert not handles
                 go_on.set()
         async with connect(server, handles[0], tools=[book]) as two:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from livetools.errors import ConfigError
 from livetools.setup import config_fields as c
+from livetools.setup.plan import make_plan
 from livetools.setup.sdk.camel_case import camel, snake
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
@@ -310,7 +311,8 @@ def test_voice_and_language_join_what_the_config_says(config: object, speech: di
     told = c.setup(c.read(config)).get("generationConfig", {}).get("speechConfig", {})
     voice = None if "voiceConfig" in told else "Kore"
     language = None if "languageCode" in told else "de-DE"
-    setup = c.setup(c.with_speech(c.read(config), voice, language))
+    setup = c.setup(c.read(config))
+    c.add_speech(setup, voice, language)
     assert setup["generationConfig"]["speechConfig"] == speech
 
 
@@ -335,4 +337,4 @@ def test_voice_and_language_are_said_once_and_are_names(
     config: object, given: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        c.with_speech(c.read(config), **given)
+        make_plan("gemini-3.8-live", config=config, **given)

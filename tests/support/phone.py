@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 from starlette.websockets import WebSocket
 
 from .asgi import Browser, Closed, browser
+from .waiting import everybody_waits
 
 TWILIO_START = {
     "event": "start",
@@ -165,7 +165,7 @@ async def phone(
 
 
 async def settled() -> None:
-    await anyio.wait_all_tasks_blocked()
+    await everybody_waits()
 
 
 def recorded(lines: str) -> list[dict[str, Any]]:

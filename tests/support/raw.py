@@ -25,13 +25,13 @@ class Raw:
         self.sock, self.number = sock, number
 
     def exactly(self, size: int) -> bytes:
-        data = b""
+        data = bytearray()
         while len(data) < size:
-            more = self.sock.recv(size - len(data))
+            more = self.sock.recv(min(size - len(data), 2**20))
             if not more:
                 raise EOFError
             data += more
-        return data
+        return bytes(data)
 
     def request(self) -> bytes:
         data = b""
@@ -54,7 +54,7 @@ class Raw:
         if size >= 126:
             size = struct.unpack(">H" if size == 126 else ">Q", self.exactly(2 if size == 126 else 8))[0]
         mask = self.exactly(4)
-        data = bytes(byte ^ mask[n % 4] for n, byte in enumerate(self.exactly(size)))
+        data = masked(self.exactly(size), mask)
         return json.loads(data) if first & 15 in (1, 2) else {}
 
     @staticmethod
@@ -85,6 +85,12 @@ class Raw:
         """Cut the line with RST."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
+
+
+def masked(data: bytes, mask: bytes) -> bytes:
+    """Each byte, combined with the byte of the mask whose turn it is: all at once, as two long numbers."""
+    key = (mask * (len(data) // 4 + 1))[: len(data)]
+    return (int.from_bytes(data) ^ int.from_bytes(key)).to_bytes(len(data))
 
 
 @contextlib.contextmanager

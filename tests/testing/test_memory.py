@@ -7,6 +7,7 @@ from typing import cast
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.errors import ConnectFailed
 from livetools.protocol.input.resend import Pong
@@ -57,7 +58,7 @@ async def test_a_full_socket_holds_a_send_that_completes_though_it_is_cancelled(
         server = await pair.accept()
         server.stall()
         group.start_soon(client.send, b'{"n": 1}')
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         group.cancel_scope.cancel()
         server.stall(full=False)
         with anyio.CancelScope(shield=True):

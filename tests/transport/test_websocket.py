@@ -15,6 +15,7 @@ from typing import cast
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
@@ -260,7 +261,7 @@ async def test_messages_that_nobody_took_keep_nobody_from_leaving(ending: str) -
                 async with WebSocket(write_timeout=0.05).dial(url, {}) as transport:
                     await transport.receive()
                     await anyio.to_thread.run_sync(sent.wait)
-                    await anyio.wait_all_tasks_blocked()
+                    await everybody_waits()
                     if ending == "raises":
                         raise ZeroDivisionError
                     if ending == "is cancelled":

@@ -6,8 +6,6 @@ import asyncio
 import base64
 import functools
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.apart import run_pytest
 
 from livetools import connect
 from livetools.cli.door import Door
@@ -26,6 +25,7 @@ from .conftest import serving
 
 AXE = BUILT.parent / "node_modules" / "axe-core" / "axe.min.js"
 PCM = b"\x00\x20" * 24000 * 4  # four seconds that are loud all along
+BRIEF = PCM[:9600]  # what the page plays before it is idle again
 
 AGENT = '''
 import asyncio, functools
@@ -152,18 +152,21 @@ def scripted(model: FakeLiveServer) -> threading.Event:
     """A model for every test. What it does in the middle of a call, it does when the event is set."""
     go = threading.Event()
 
+    async def say(turn: Any, text: str) -> None:
+        await turn.say(text, audio=BRIEF)
+
     @model.model
     async def answer(turn: Any) -> None:
         word, _, rest = turn.text.partition(" ")
         if word == "weather":
             weather = await turn.call("get_weather", city=rest)
-            await turn.say(f"It is {weather['output']}.")
+            await say(turn, f"It is {weather['output']}.")
         elif word == "erase":
-            await turn.say(str(await turn.call("erase", disk=rest)))
+            await say(turn, str(await turn.call("erase", disk=rest)))
         elif word == "lamp":
-            await turn.say(str(await turn.call("set_lamp", room=rest)))
+            await say(turn, str(await turn.call("set_lamp", room=rest)))
         elif word == "scan":
-            await turn.say(str(await turn.call("scan", disk=rest)))
+            await say(turn, str(await turn.call("scan", disk=rest)))
         elif word == "sing":
             await turn.say("La la la.", audio=PCM)
             await asyncio.sleep(60)
@@ -171,13 +174,13 @@ def scripted(model: FakeLiveServer) -> threading.Event:
             id = await turn.start_call("scan", disk=rest, seconds=60)
             await asyncio.to_thread(go.wait)
             await turn.cancel(id)
-            await turn.say("Never mind.")
+            await say(turn, "Never mind.")
         elif word == "drop":
             await turn.start_call("scan", disk=rest, seconds=3)
             await asyncio.to_thread(go.wait)
             await turn.drop()
         else:
-            await turn.say(f"I heard {turn.text or f'{len(turn.audio)} bytes'}.")
+            await say(turn, f"I heard {turn.text or f'{len(turn.audio)} bytes'}.")
 
     return go
 
@@ -515,8 +518,7 @@ def test_a_conversation_is_exported(model, open_page, agent_file, tmp_path):
     assert "**You**: weather Oslo" in transcript
     assert '`get_weather(city="Oslo")` → 12 °C, rain (finished' in transcript
     assert "not approved (refused" in transcript
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(files["Test"])]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    result = run_pytest("-q", files["Test"], cwd=tmp_path)
     assert result.returncode == 0, result.stdout
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import Context, copy_context
 from typing import Any
 
@@ -48,36 +48,26 @@ async def ask(
     desk: Desk,
     context_of: Callable[[int, Call, Tool], ToolContext[Any]],
 ) -> bool | str:
-    """True: a person must decide; a text: it is refused with that; false: it may run.
+    """Ask the hooks, which may replace the arguments, and the tool's ``approval``. True: a person must decide; a text:
+    it is refused with that; false: it may run.
 
     Raises what a hook has refused it with, and what is wrong with its arguments.
     """
-    args = await _decided(asked, handlers, desk)
-    if asked.tool.options["approval"] is True:
-        return True
-    return await _verdict(asked, handlers, context_of(asked.run, asked.call, asked.tool), args)
-
-
-async def _decided(asked: ApprovalCheck, handlers: ToolRunner, desk: Desk) -> Mapping[str, Any]:
-    """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
     decided = await handlers.decide(asked.call, asked.tool)
     if decided is not asked.call:
         desk.decided(asked.run, decided)
+    # Those with which the call is shown and run, validated.
     args = asked.tool.arguments(decided.args)
     asked.call, asked.variables = decided, copy_context()
-    return args
-
-
-async def _verdict(
-    asked: ApprovalCheck, handlers: ToolRunner, context: ToolContext[Any], args: Mapping[str, Any]
-) -> bool | str:
-    """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
-    name = asked.call.name
+    approval = asked.tool.options["approval"]
+    if approval is True:
+        return True
+    context = context_of(asked.run, asked.call, asked.tool)
     try:
-        return bool(await handlers.user(asked.tool.options["approval"], context, args))
+        return bool(await handlers.user(approval, context, args))
     except BaseException as error:
         # The text of a ToolError is meant for the model; of another error it reads nothing.
         if is_of_the_user(error) and tool_error(error) is not None:
-            return str(error_outcome(error, name).response["error"])
-        excuse(log, f"the approval of {name}", error, logging.ERROR)
+            return str(error_outcome(error, decided.name).response["error"])
+        excuse(log, f"the approval of {decided.name}", error, logging.ERROR)
         return "its approval failed"

@@ -63,7 +63,7 @@ class _Seen:
 
     since: float  # seconds for which the process had run by then
     job: Job | None  # ``None``: no handler of a tool
-    handlers: ToolRunner | None
+    blocks: dict[str, int]  # of its session: how often each tool has blocked the loop
     place: str
 
 
@@ -77,10 +77,8 @@ class BlockedLoop:
         self._loop, self._thread_id = loop, threading.get_ident()
         self.sessions = 0
         self._stops = Stops()
-        self._turned, self._stopped = (
-            time.monotonic(),
-            0.0,
-        )  # when the loop answered last: time run, and stopped
+        # When the loop answered last, and how long the process had been stopped by then.
+        self._turned, self._stopped = time.monotonic(), 0.0
         self._seen: list[_Seen] = []  # since the loop was asked for an answer; empty: it was not
         self._warned: set[str] = set()
         self._last, self._last_at = "", -RECENT
@@ -105,12 +103,12 @@ class BlockedLoop:
         if frame is None:  # the loop's thread has ended
             return
         now, seen = time.monotonic() - self._stops.seconds(), self._seen
-        job, handlers = _handler(frame)
+        job, blocks = _handler(frame)
         if seen[-1].job is job if seen else job is None and now < self._turned + ASK:
             return
         code = frame.f_code
         place = f"{code.co_filename}, line {frame.f_lineno}, in {code.co_name}"
-        seen.append(_Seen(now, job, handlers, place))
+        seen.append(_Seen(now, job, blocks, place))
         if len(seen) == 1:
             try:
                 self._post(self.turned)
@@ -132,11 +130,10 @@ class BlockedLoop:
         self._turned, self._stopped = now, stopped
         seen, self._seen = self._seen, []
         names: list[str] = []
-        for at, ran in enumerate(seen):
-            lasted = (seen[at + 1].since if at + 1 < len(seen) else now) - ran.since
-            if ran.job is not None and ran.handlers is not None and lasted >= BLOCKED:
+        for ran, until in zip(seen, [*(later.since for later in seen[1:]), now], strict=False):
+            if ran.job is not None and until - ran.since >= BLOCKED:
                 names.append(ran.job.tool.name)
-                self._tell(ran.job.tool.name, ran.handlers.blocks, lasted, ran.place)
+                self._tell(ran.job.tool.name, ran, until - ran.since)
         if frozen >= REPORTED:
             self._note(
                 f"this process did not run for {frozen:.1f} s: it was stopped, suspended or throttled", ""
@@ -160,8 +157,8 @@ class BlockedLoop:
         self._last, self._last_at = what, time.monotonic()
         log.warning("%s%s", what, advice)
 
-    def _tell(self, name: str, blocks: dict[str, int], lasted: float, place: str) -> None:
-        blocks[name] = blocks.get(name, 0) + 1
+    def _tell(self, name: str, ran: _Seen, lasted: float) -> None:
+        ran.blocks[name] = ran.blocks.get(name, 0) + 1
         if name not in self._warned:
             self._warned.add(name)
             of_calls.warning(
@@ -169,21 +166,22 @@ class BlockedLoop:
                 " function (def), which runs in a thread, or await in it",
                 name,
                 lasted,
-                place,
+                ran.place,
             )
 
 
-def _handler(frame: FrameType | None) -> tuple[Job | None, ToolRunner | None]:
-    """The handler that this stack is in, if it has begun, runs here and not in a thread, and has not returned yet."""
+def _handler(frame: FrameType | None) -> tuple[Job | None, dict[str, int]]:
+    """The handler that this stack is in, if it has begun, runs here and not in a thread, and has not returned yet; and
+    where its session counts blocks."""
     while frame is not None and frame.f_code is not _HANDLE:
         if frame.f_code is _RESULT:  # our own work on what it has returned
-            return None, None
+            return None, {}
         frame = frame.f_back
     if frame is None:
-        return None, None
+        return None, {}
     local: dict[str, Any] = dict(frame.f_locals)
     job: Job = local["job"]
-    return (job, local["self"]) if job.began and job.future is None else (None, None)
+    return (job if job.began and job.future is None else None), local["self"].blocks
 
 
 _watched: dict[object, BlockedLoop] = {}

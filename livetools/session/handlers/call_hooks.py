@@ -6,6 +6,7 @@ import inspect
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from livetools.errors import ToolError
 from livetools.events import Call
@@ -27,12 +28,8 @@ async def decide(hooks: Sequence[Hooks], call: Call) -> Call:
     because its server is down.
     """
     for at, hook in enumerate(hooks, 1):
-        if (before := getattr(hook, "before", None)) is None:
-            continue
         try:
-            told = before(call)
-            if told is not None and inspect.isawaitable(told):
-                told = await told
+            told = await _told(hook, "before", call)
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
@@ -57,13 +54,9 @@ async def review(
         if done.error is not None:
             await tell_all(hooks[at:], "on_error", call, done.error)
             break
-        if (after := getattr(hook, "after", None)) is None:
-            continue
         done.encoded = None  # a hook may change the response in place
         try:
-            told = after(call, done.response)
-            if told is not None and inspect.isawaitable(told):
-                told = await told
+            told = await _told(hook, "after", call, done.response)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.after", error)
             done = _withheld(call, error, done.result)
@@ -78,14 +71,17 @@ async def review(
 async def tell_all(hooks: Sequence[Hooks], name: str, *args: object) -> None:
     """Tell the hooks, in their order; what one raises is logged."""
     for hook in hooks:
-        if (method := getattr(hook, name, None)) is None:
-            continue
         try:
-            told = method(*args)
-            if told is not None and inspect.isawaitable(told):
-                await told
+            await _told(hook, name, *args)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+
+
+async def _told(hook: Hooks, name: str, *args: object) -> Any:
+    """What a method of a hook returns, awaited where it is to be; ``None`` where the hook does not have it."""
+    method = getattr(hook, name, None)
+    told = None if method is None else method(*args)
+    return await told if told is not None and inspect.isawaitable(told) else told
 
 
 def _refusal(hook: Hooks, call: Call, error: BaseException) -> ToolError:

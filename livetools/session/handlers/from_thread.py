@@ -11,7 +11,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NoReturn, TypeVar
 
 import anyio
@@ -37,7 +37,7 @@ class FromThread:
         self._token: Any = (
             asyncio.get_running_loop() if self._trio is None else self._trio.lowlevel.current_trio_token()
         )
-        self._backend = anyios.get_async_backend() if KNOWN else None
+        self._backend: Any = anyios.get_async_backend() if KNOWN else None
         self._raise: list[Callable[[], NoReturn] | None] = [None]
 
     def cancel(self) -> None:
@@ -47,14 +47,11 @@ class FromThread:
 
     def run(self, function: Callable[[], T]) -> T:
         """Run the function in this thread, from which it may call back."""
-        with self._as_anyios(), self._as_trios():
+        with self._as_anyios() if KNOWN else nullcontext(), self._as_trios():
             return function()
 
     @contextmanager
     def _as_anyios(self) -> Iterator[None]:
-        if self._backend is None:
-            yield
-            return
         with anyios.claim_worker_thread(self._backend, self._token):
             anyios.threadlocals.current_cancel_scope = self._scope
             try:

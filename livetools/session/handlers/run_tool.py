@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
@@ -185,15 +185,12 @@ class ToolRunner:
         if type(value) not in RESULTS:
             while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
                 value = await value
-            if (values := self._values_of(job, value)) is not None:
-                return await self._stream(job, tool, values, desk)
+            # The yields of a generator, which the tool is itself, or a function that it called has made.
+            if inspect.isgenerator(value):
+                return await self._stream(job, tool, _Steps(self, job, value), desk)
+            if is_async_iterable(value):
+                return await self._stream(job, tool, aiter(value), desk)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
-
-    def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
-        """The source of a generator's yields, made by the tool itself or by a function that it called."""
-        if inspect.isgenerator(value):
-            return _Steps(self, job, value)
-        return aiter(value) if is_async_iterable(value) else None
 
     async def _in_thread(self, job: Job, tool: Tool, function: partial[Any]) -> Any:
         executor = tool.options["executor"]
@@ -342,11 +339,9 @@ def _advice(job: Job, error: Exception) -> str:
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that is the user's."""
-    while trace is not None and trace.tb_next is not None and _is_ours(trace):
+    ours = ("livetools.", "concurrent.futures")
+    while trace is not None and trace.tb_next is not None:
+        if not str(trace.tb_frame.f_globals.get("__name__", "")).startswith(ours):
+            break
         trace = trace.tb_next
     return trace
-
-
-def _is_ours(trace: TracebackType) -> bool:
-    name = trace.tb_frame.f_globals.get("__name__", "")
-    return str(name).startswith(("livetools.", "concurrent.futures"))

@@ -59,10 +59,8 @@ class Guardrails:
         withhold: Callable[[bool], Awaitable[None]],
     ) -> None:
         self._session, self._transcribed, self._withhold = session, transcribed, withhold
-        self._hooks: dict[Name, list[Hooks]] = {
-            "on_input": [hook for hook in hooks if overrides(hook, "on_input")],
-            "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
-        }
+        names: tuple[Name, ...] = ("on_input", "on_output")
+        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in names}
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
         self._running: Leavable | None = None  # the async hook that runs, or has run
         self._closed = False
@@ -125,23 +123,22 @@ class Guardrails:
         method: Callable[..., object] = getattr(hook, name)
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
-            if inspect.isawaitable(told):
-                # In a copy of the context: what an async hook sets is not seen by the next one.
-                self._running = Leavable(self._end_of(hook, name, told), copy_context())
-                if self._closed:
-                    self._running.leave_soon()
-                await self._running
-            else:
-                await self._judge(hook, name, told)
+            judging = self._judge(hook, name, told)
+            if not inspect.isawaitable(told):
+                return await judging
+            # In a copy of the context: what an async hook sets is not seen by the next one.
+            self._running = Leavable(judging, copy_context())
+            if self._closed:
+                self._running.leave_soon()
+            await self._running
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
             await self._withhold(name == "on_input")
 
-    async def _end_of(self, hook: Hooks, name: Name, told: Awaitable[object]) -> None:
-        await self._judge(hook, name, await told)
-
     async def _judge(self, hook: Hooks, name: Name, told: object) -> None:
         """What a hook has returned. It was meant to change something, and nothing can: better silent than wrong."""
+        if inspect.isawaitable(told):
+            told = await told
         if told is not None:
             log_return(log, hook, name, told, "None. Raise something to withhold what the model says")
             await self._withhold(name == "on_input")

@@ -10,17 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from livetools.events import (
-    REPLACED,
-    Event,
-    GoAway,
-    InputDropped,
-    Reconnected,
-    Reconnecting,
-    Stalled,
-    ToolLost,
-    TurnComplete,
-)
+from livetools import events
+from livetools.events import REPLACED, Event
 from livetools.log import get_logger
 from livetools.protocol.connection.connection import Loss
 
@@ -31,7 +22,10 @@ log = get_logger("livetools.session")
 LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 
 #: The events that are looked at.
-LOGGED = frozenset({Reconnecting, Reconnected, GoAway, ToolLost, InputDropped, Stalled, TurnComplete})
+LOGGED = frozenset({
+    events.Reconnecting, events.Reconnected, events.GoAway, events.ToolLost, events.InputDropped, events.Stalled,
+    events.TurnComplete,
+})  # fmt: skip
 
 
 class ConnectionLog:
@@ -47,36 +41,31 @@ class ConnectionLog:
         open_calls = ", ".join(loss.calls) or "none"
         self._line("loss", f"the connection was lost: {loss.how}; open calls: {open_calls}")
 
-    def events(self, events: Sequence[Event]) -> None:
+    def events(self, told: Sequence[Event]) -> None:
         """What the session tells of it at once, in its order."""
         lost: list[str] = []  # the calls of one connection are logged together
-        for event in events:
+        for event in told:
             match event:
-                case Reconnecting(attempt, delay, cause):
+                case events.Reconnecting(attempt, delay, cause):
                     log.info("attempt %d to connect again, in %.2f s: %s", attempt, delay, cause)
-                case Reconnected(restored):
+                case events.Reconnected(restored):
                     how = "restored" if restored else "a new one, in which the model remembers nothing"
                     self._line("again", f"connected again: the session is {how}", logging.INFO)
-                case GoAway(left):
+                case events.GoAway(left):
                     when = "soon" if left is None else f"in {left:.1f} s"
-                    self._line(
-                        "goAway",
-                        f"goAway: the service ends this connection {when}; another one takes its place",
-                        logging.INFO,
-                    )
-                case ToolLost(call, delivery):
+                    text = f"goAway: the service ends this connection {when}; another one takes its place"
+                    self._line("goAway", text, logging.INFO)
+                case events.ToolLost(call, delivery):
                     follows = "follows as text" if delivery == "text" else "is dropped"
                     lost.append(f"{call.name} ({call.id}), whose result {follows}")
-                case InputDropped(count, reason):
+                case events.InputDropped(count, reason):
                     self._line("dropped", f"frames of input that were dropped: {count}: {reason}")
-                case Stalled(waiting_for, seconds):
-                    self._line(
-                        "stalled", f"stalled: nothing came for {seconds:.1f} s; expected: {waiting_for}"
-                    )
-                case TurnComplete(reason) if reason == REPLACED:
-                    self._line(
-                        "cut", "the connection was replaced in the middle of a turn: the rest of it is lost"
-                    )
+                case events.Stalled(waiting_for, seconds):
+                    text = f"stalled: nothing came for {seconds:.1f} s; expected: {waiting_for}"
+                    self._line("stalled", text)
+                case events.TurnComplete(reason) if reason == REPLACED:
+                    text = "the connection was replaced in the middle of a turn: the rest of it is lost"
+                    self._line("cut", text)
         if lost:
             self._line("lost", f"lost with the connection: {', '.join(lost)}")
 

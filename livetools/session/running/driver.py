@@ -79,9 +79,10 @@ class Driver(ABC, Generic[M]):
         self.timer = make_timer(self.clock, self._ring, group, self.tasks.in_threads)
         self.blocked_loop = watch_loop()
 
-    async def wind_down(self) -> None:
-        """After the machine's end: until its handlers have ended, or are not waited for any longer."""
-        await self.tasks.wind_down(self._give_up)
+    def close(self) -> None:
+        """The machine ends, if it has not yet. Never waits."""
+        self.machine.close(self.clock.now())
+        self.step()
 
     def end(self) -> None:
         """Nothing is started any more."""
@@ -181,8 +182,8 @@ class Driver(ABC, Generic[M]):
         self.timer.set(self.machine.wake_at())
         return self.background()
 
-    def _give_up(self) -> None:
-        """Handlers that do not end are not waited for."""
+    def give_up(self) -> None:
+        """After the machine's end: handlers that do not end are not waited for."""
         self.machine.give_up()
         self.step()
 

@@ -72,11 +72,11 @@ class SessionDriver(Driver[Machine]):
             await self.over.wait()
             ready()  # it will never stand: the caller that opens it need not wait for the clean-up
             with anyio.move_on_after(leaving.LAST_WORDS):
-                await self.wind_down()
+                await self.tasks.wind_down(self.give_up)
                 await self.sockets.gone()
         finally:
-            # After an end in order this does nothing.
-            self._abandon()
+            # Cut off in the middle (Ctrl-C in a tool), it would leave tasks that wait without end.
+            self.close()
             self.end()
 
     def _started(self, event: Event) -> None:
@@ -88,11 +88,10 @@ class SessionDriver(Driver[Machine]):
         """Show this every event before the user sees it."""
         self.taps.append(tap)
 
-    def _abandon(self) -> None:
-        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits without end."""
+    def close(self) -> None:
+        """End the session, if it is not over."""
         if not self.over.is_set:
-            self.machine.close(self.clock.now())
-            self.step()
+            super().close()
 
     # What the machine wants
 
@@ -199,15 +198,10 @@ class SessionDriver(Driver[Machine]):
 
     # What the verbs ask
 
-    def would_deadlock(self, receipt: Receipt) -> bool:
-        """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
-        its tool holds, or the end of its activity.
-        """
-        return self.machine.would_deadlock(receipt, self.tasks.serving())
-
     async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
-        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
-        while not (receipt.done or self.would_deadlock(receipt)):
+        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock: for the
+        caller's own tool, for the slot that it holds, or for the end of the caller's activity."""
+        while not (receipt.done or self.machine.would_deadlock(receipt, self.tasks.serving())):
             await self.woken(wake)
 
     def woken(self, wake: Wake) -> Awaitable[None]:
@@ -264,9 +258,9 @@ def _why_unanswerable(asker: Record, call: Record) -> str:
             f"asked inside the tool {name}, which the model waits for: it answers only when the tool has returned."
             " Return first, or declare the tool behavior='background'"
         )
-    needs, change = ("slot", "max_concurrency, or the tool's concurrency")
+    needs, change = "slot", "max_concurrency, or the tool's concurrency"
     if call.phase is Phase.LEADER:
-        needs, change = ("result", "the tool's duplicates")
+        needs, change = "result", "the tool's duplicates"
     return (
         f"asked inside the tool {name}, and the answer waits for the call {call.call.name} ({call.call.id}), which"
         f" needs the {needs} of {name}. Return first, or change {change}"

@@ -14,26 +14,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from livetools import events
 from livetools.errors import ConcurrencyError
-from livetools.events import (
-    ApprovalRequested,
-    AudioChunk,
-    Event,
-    GoAway,
-    HandedOff,
-    HandleUpdate,
-    InputDropped,
-    Interrupted,
-    Reconnected,
-    Reconnecting,
-    SessionStarted,
-    Stalled,
-    ToolFinished,
-    ToolLost,
-    ToolStarted,
-    TurnComplete,
-    VideoChunk,
-)
+from livetools.events import Event
 from livetools.log import get_logger
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
@@ -42,138 +25,82 @@ log = get_logger("livetools.session")
 
 MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 EVENT_OVERHEAD = 200  # what an event weighs beside its data
-MEDIA_EVENTS = frozenset({AudioChunk, VideoChunk})
+MEDIA_EVENTS = frozenset({events.AudioChunk, events.VideoChunk})
 #: Events of the session, not of a turn.
-LASTING = frozenset(
-    {
-        SessionStarted,
-        Reconnecting,
-        Reconnected,
-        GoAway,
-        HandedOff,
-        HandleUpdate,
-        Stalled,
-        InputDropped,
-        ToolLost,
-        ApprovalRequested,
-    }
-)
+LASTING = frozenset({
+    events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
+    events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
+})  # fmt: skip
 LOOKED = 10_000  # values of an event that are weighed
 _SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
-Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
+#: The number of an event, and its weight. The number of an ``Interrupted`` is negative: it comes before all others.
+Entry: TypeAlias = tuple[int, Event, int]
 
-
-_NONE: deque[Entry] = deque(maxlen=0)
-
-
-class _Backlog:
-    """The events that wait, in three queues that know their common order. ``size``: what they weigh.
-
-    Media has its own queue, so that dropping it touches nothing else.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0  # events that came: the number of the newest
-        self.size = 0  # 0: none waits
-        self._urgent = self._media = self._others = _NONE  # an idle session has no queues
-        self._turn = 0  # the number of the event that ended the last turn
-
-    def add(self, event: Event, weight: int) -> None:
-        self.count += 1
-        self.size += weight
-        entry, kind = (self.count, event, weight), type(event)
-        if kind in MEDIA_EVENTS:
-            if self._media is _NONE:
-                self._media = deque()
-            self._media.append(entry)
-        elif kind is Interrupted:
-            self._cut(self._media, self._turn)  # the media of the turn that runs
-            if self._urgent is _NONE:
-                self._urgent = deque()
-            self._urgent.append(entry)
-        else:
-            if self._others is _NONE:
-                self._others = deque()
-            self._others.append(entry)
-            if kind is TurnComplete:
-                self._turn = self.count
-
-    def pop(self) -> Event:
-        """Take the next event; one waits."""
-        queue, media = self._urgent, self._media
-        if not queue:
-            queue = self._others
-            if media and (not queue or media[0][0] < queue[0][0]):
-                queue = media
-        _, event, weight = queue.popleft()
-        self.size -= weight
-        if not self.size and type(event) is TurnComplete:  # for a while nothing comes
-            self._urgent = self._media = self._others = _NONE
-        return event
-
-    def forget(self, mark: int) -> None:
-        """Drop the events behind this number that are of a turn."""
-        for queue in (self._urgent, self._media):
-            self._cut(queue, mark)
-        kept: list[Entry] = []
-        while self._others and self._others[-1][0] > mark:
-            entry = self._others.pop()
-            if type(entry[1]) in LASTING:
-                kept.append(entry)
-            else:
-                self.size -= entry[2]
-        self._others.extend(reversed(kept))
-
-    def shed(self, bound: int) -> int:
-        """Drop media, oldest first, then the oldest of all, until the bound holds. Returns how many went.
-
-        The newest event stays.
-        """
-        dropped = 0
-        for queue in (self._media, self._urgent, self._others):
-            while self.size > bound and queue and queue[0][0] < self.count:
-                self.size -= queue.popleft()[2]
-                dropped += 1
-        return dropped
-
-    def _cut(self, queue: deque[Entry], mark: int) -> None:
-        while queue and queue[-1][0] > mark:
-            self.size -= queue.pop()[2]
+_NONE: deque[Entry] = deque(maxlen=0)  # an idle session has no queues
 
 
 class UnreadEvents:
     """The events that wait for ``async for``. Made in the loop that it serves.
 
-    ``dropped`` counts the events that went, past the bound.
+    They stand in two queues, whose numbers give their common order: media has its own, so that dropping it touches
+    nothing else. ``dropped`` counts the events that went, past the bound.
     """
 
     def __init__(self, bound: int = MAX_UNREAD) -> None:
         self._bound = bound
-        self._backlog = _Backlog()
+        self._media = self._others = _NONE
+        self._size = 0  # what they weigh; 0: none waits
+        self._count = 0  # events that came: the number of the newest
+        self._turn = 0  # the number of the event that ended the last turn
         self._wake = make_wake()
         self._slice = TimeSlice()
         self._awaited = False
-        self._iterated = False  # somebody has asked for an event
+        self.iterated = False  # read-only from outside: somebody has asked for an event
         self._closed = False
         self.dropped = 0
 
-    @property
-    def iterated(self) -> bool:
-        """Whether somebody has ever asked for an event."""
-        return self._iterated
-
-    def put(self, *events: Event) -> None:
+    def put(self, *coming: Event) -> None:
         """Take events; never waits."""
-        backlog, awaited = self._backlog, self._awaited
-        wakes = awaited and not backlog.size  # else it was woken by what came before
-        for event in events:
+        awaited = self._awaited
+        wakes = awaited and not self._size  # else it was woken by what came before
+        for event in coming:
             # a reader that waits takes it at once, so its size does not matter
-            backlog.add(event, EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event))
-        if backlog.size > self._bound:
+            self._add(event, EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event))
+        if self._size > self._bound:
             self._shed()
         if wakes:
             self._wake.set()
+
+    def _add(self, event: Event, weight: int) -> None:
+        self._count += 1
+        self._size += weight
+        kind = type(event)
+        if kind in MEDIA_EVENTS:
+            if self._media is _NONE:
+                self._media = deque()
+            self._media.append((self._count, event, weight))
+            return
+        if self._others is _NONE:
+            self._others = deque()
+        if kind is events.Interrupted:
+            self._cut_media(self._turn)  # that of the turn that runs
+            self._others.appendleft((-self._count, event, weight))
+            return
+        self._others.append((self._count, event, weight))
+        if kind is events.TurnComplete:
+            self._turn = self._count
+
+    def _pop(self) -> Event:
+        """Take the next event; one waits."""
+        queue, media = self._others, self._media
+        if media and (not queue or media[0][0] < queue[0][0]):
+            queue = media
+        _, event, weight = queue.popleft()
+        self._size -= weight
+        if not self._size and type(event) is events.TurnComplete:  # for a while nothing comes
+            self._media = self._others = _NONE
+        return event
 
     def close(self) -> None:
         """No more events will come; those that wait are still handed out."""
@@ -182,29 +109,39 @@ class UnreadEvents:
 
     def mark(self) -> int:
         """This moment, for :meth:`forget`."""
-        return self._backlog.count
+        return self._count
 
     def forget(self, mark: int) -> None:
-        """Drop the events after ``mark`` that ``ask`` has returned, if nobody has ever iterated."""
-        if not self._iterated:
-            self._backlog.forget(mark)
+        """Drop the events of turns after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
+        if self.iterated:
+            return
+        self._cut_media(mark)
+        queue = self._others
+        while queue and queue[0][0] < -mark:  # it was interrupted
+            self._size -= queue.popleft()[2]
+        kept: list[Entry] = []
+        while queue and queue[-1][0] > mark:
+            entry = queue.pop()
+            if type(entry[1]) in LASTING:
+                kept.append(entry)
+            else:
+                self._size -= entry[2]
+        queue.extend(reversed(kept))
 
     def take(self) -> Event | None:
         """The next event, if one waits and nobody else need run before it is handed out."""
-        self._iterated = True
-        backlog = self._backlog
-        return backlog.pop() if backlog.size and not self._slice.over() else None
+        self.iterated = True
+        return self._pop() if self._size and not self._slice.over() else None
 
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
 
         Raises ``ConcurrencyError`` while somebody else waits here.
         """
-        self._iterated = True
-        backlog = self._backlog
-        if backlog.size:
+        self.iterated = True
+        if self._size:
             await self._slice.share()
-        while not backlog.size and not self._closed:
+        while not self._size and not self._closed:
             if self._awaited:
                 raise ConcurrencyError(
                     "two loops iterate over one session: each event would reach only one of them."
@@ -216,14 +153,22 @@ class UnreadEvents:
             finally:
                 self._awaited = False
             self._slice.rested()
-        return backlog.pop() if backlog.size else None
+        return self._pop() if self._size else None
 
     def _shed(self) -> None:
+        """Drop media, oldest first, then the oldest of all, until the bound holds. The newest event stays."""
         if not self.dropped:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        self.dropped += self._backlog.shed(self._bound)
+        for queue in (self._media, self._others):
+            while self._size > self._bound and queue and abs(queue[0][0]) < self._count:
+                self._size -= queue.popleft()[2]
+                self.dropped += 1
+
+    def _cut_media(self, mark: int) -> None:
+        while self._media and self._media[-1][0] > mark:
+            self._size -= self._media.pop()[2]
 
 
 def _weight(event: Event) -> int:
@@ -231,12 +176,13 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
-    if type(event) is AudioChunk or type(event) is VideoChunk:
-        return len(event.data)
-    if isinstance(event, ToolStarted):
-        return _length(event.call.args)
-    if isinstance(event, ToolFinished):
-        return _length(event.response)
+    match event:
+        case events.AudioChunk() | events.VideoChunk():
+            return len(event.data)
+        case events.ToolStarted():
+            return _length(event.call.args)
+        case events.ToolFinished():
+            return _length(event.response)
     size, looked = 0, 0
     waiting: list[object] = [event]
     while waiting and looked < LOOKED:

@@ -104,11 +104,8 @@ class Writer:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        write = frame.write
-        if frame.receipt is not None:
-            return False
-        transport: Any = self._owner.transport(frame.link)
-        if transport is None or not getattr(transport, "writable", False):
+        write, transport = frame.write, cast(Any, self._owner.transport(frame.link))
+        if frame.receipt is not None or not getattr(transport, "writable", False):
             return False
         asks = write is not None and write.asks
         if asks and not hasattr(transport, "put_with_ping"):

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import did_you_mean
 
-from . import generated_tables
 from .camel_case import snake
-from .generated_tables import tables
+from .generated_tables import differing, tables
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -111,14 +110,13 @@ def for_api(message: Mapping[str, Any], name: str, *, vertexai: bool, path: str)
     :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag that is ``False`` says
     nothing, and is left out.
     """
-    for fields in generated_tables.refused(name, vertexai=vertexai):
-        for holder in list(_holders(message, fields)):
-            if holder[fields[-1]] is not False:
+    for fields, spelling in differing(name, vertexai=vertexai):
+        for holder in list(holders(message, fields)):
+            value = holder.pop(fields[-1])
+            if spelling:
+                holder[spelling] = value
+            elif value is not False:
                 raise ConfigError(f"{_said(path, fields)} {_ONLY[vertexai]}; leave it out")
-            del holder[fields[-1]]
-    for fields, spelling in generated_tables.renamed(name, vertexai=vertexai):
-        for holder in list(_holders(message, fields)):
-            holder[spelling] = holder.pop(fields[-1])
 
 
 _ONLY = {
@@ -133,13 +131,13 @@ def _said(path: str, fields: Sequence[str]) -> str:
     return ".".join([path, *map(snake, fields[skipped:])])
 
 
-def _holders(value: Any, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
+def holders(value: Any, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The objects in ``value`` that have the field at the end of this path, through lists."""
     if isinstance(value, list | tuple):
         for each in value:
-            yield from _holders(each, fields)
+            yield from holders(each, fields)
     elif isinstance(value, dict) and value.get(fields[0]) is not None:
         if len(fields) == 1:
             yield value
         else:
-            yield from _holders(value[fields[0]], fields[1:])
+            yield from holders(value[fields[0]], fields[1:])

@@ -34,17 +34,13 @@ def tables() -> Tables:
     return json.decode(file.read_bytes(), type=Tables)
 
 
-def refused(message: str, *, vertexai: bool) -> Iterator[tuple[str, ...]]:
-    """The paths in this message of the client that google-genai raises for where this API is dialled."""
-    for path in tables().refused["vertex" if vertexai else "gemini"]:
-        name, *fields = path.split(".")
-        if name == message:
-            yield tuple(fields)
+def differing(message: str, *, vertexai: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The paths in this message of the client that the API which is dialled does not take as they are.
 
-
-def renamed(message: str, *, vertexai: bool) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The paths in this message whose last name this API spells otherwise, and how."""
-    for path, spelling in tables().renamed["vertex" if vertexai else "gemini"].items():
+    With each is the spelling that it wants for the last name; ``""``: it refuses the field.
+    """
+    api = "vertex" if vertexai else "gemini"
+    for path, spelling in {**dict.fromkeys(tables().refused[api], ""), **tables().renamed[api]}.items():
         name, *fields = path.split(".")
         if name == message:
             yield tuple(fields), spelling

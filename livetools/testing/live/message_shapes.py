@@ -18,8 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.setup.sdk import generated_tables
-from livetools.setup.sdk.generated_tables import tables
+from livetools.setup.sdk.generated_tables import differing, tables
 from livetools.testing.wire import Message, Refused, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
@@ -168,14 +167,16 @@ _REFUSED = {
     vertex: frozenset(
         ".".join(map(snake, (message, *fields)))
         for message in ("setup", "clientContent", "contextUpdate")
-        for fields in generated_tables.refused(message, vertexai=vertex)
+        for fields, spelling in differing(message, vertexai=vertex)
+        if not spelling
     )
     for vertex in (False, True)
 }
 #: Vertex AI's spelling, and the field that it replaces.
 _SPELLED = {
     ".".join(map(snake, ("setup", *fields[:-1], name))): fields[-1]
-    for fields, name in generated_tables.renamed("setup", vertexai=True)
+    for fields, name in differing("setup", vertexai=True)
+    if name
 }
 _REFUSED[True] |= {f"{path.rpartition('.')[0]}.{snake(name)}" for path, name in _SPELLED.items()}
 

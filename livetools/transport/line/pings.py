@@ -19,10 +19,7 @@ class Counts:
     A ping holds only these, and not the :class:`Pongs` that holds the ping.
     """
 
-    __slots__ = ("messages", "taken")
-
-    def __init__(self) -> None:
-        self.messages = self.taken = 0
+    messages = taken = 0
 
 
 class Ping:
@@ -50,7 +47,6 @@ class Pongs(Counts):
         later: Callable[[float, Callable[[], None]], object],
         clock: Callable[[], float],
     ) -> None:
-        super().__init__()
         self._write, self._later, self._clock = write, later, clock
         self._sent: Ping | None = None  # is out
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
@@ -68,8 +64,7 @@ class Pongs(Counts):
         """Ask for a sign of life, even if another ping is out."""
         # A ping that waits is sent now, and serves both.
         if self._sent is None:
-            ping, self._next = self._next or self._made(), None
-            self._write(self._sends(ping))
+            self._write(self._sends(self._ping_to_send()))
         else:
             # The one that is out may not be answered for long, so this one is extra: its empty payload answers no
             # question.
@@ -81,7 +76,7 @@ class Pongs(Counts):
         The payload of a ping that goes in the same write, or ``None``: it is sent later.
         """
         # What is written while a ping is out shares the next one.
-        ping, self._next = self._next or self._made(), None
+        ping = self._ping_to_send()
         if self._sent is None and (at_once or self._clock() >= self._not_before):
             return ping, self._sends(ping)
         self._next = ping
@@ -111,8 +106,7 @@ class Pongs(Counts):
         if self._sent is not None or self._next is None:
             return
         if self._hurry or self._clock() >= self._not_before:
-            ping, self._next = self._next, None
-            self._write(self._sends(ping))
+            self._write(self._sends(self._ping_to_send()))
         else:
             self._send_later()
 
@@ -131,6 +125,10 @@ class Pongs(Counts):
         self._not_before = self._clock() + APART
         return ping.payload
 
-    def _made(self) -> Ping:
-        self._count += 1
-        return Ping(self, b"%d" % self._count)
+    def _ping_to_send(self) -> Ping:
+        """The ping that is shared by now, or one of its own."""
+        ping, self._next = self._next, None
+        if ping is None:
+            self._count += 1
+            ping = Ping(self, b"%d" % self._count)
+        return ping

@@ -6,6 +6,7 @@ import anyio
 import pytest
 from starlette.websockets import WebSocket
 from support.asgi import browser
+from support.waiting import everybody_waits
 
 from livetools.integrations.relay.limits import HEARTBEAT, MAX_NOTICES
 from livetools.integrations.relay.log import EventLog
@@ -114,7 +115,7 @@ async def test_a_page_that_is_sent_nothing_else_hears_that_the_connection_lives(
     app, clock = App(), FakeClock()
 
     async def half_an_interval() -> None:
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         clock.advance(HEARTBEAT / 2)
 
     async with browser(app) as tab, anyio.create_task_group() as group:

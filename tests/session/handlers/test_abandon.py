@@ -6,6 +6,7 @@ from contextvars import ContextVar, copy_context
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.session.handlers.abandon import Leavable
 from livetools.session.running import leaving
@@ -31,7 +32,7 @@ async def test_a_cancellation_reaches_it_each_time_it_waits() -> None:
     leavable = Leavable(stubborn())
     async with anyio.create_task_group() as group:
         group.start_soon(run, leavable)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         leavable.cancel()
     assert seen == ["once", "again"]
 
@@ -84,5 +85,5 @@ async def test_one_that_swallows_each_cancellation_is_left(monkeypatch: pytest.M
     leavable = Leavable(for_ever())
     async with anyio.create_task_group() as group:
         group.start_soon(run, leavable)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         leavable.end()

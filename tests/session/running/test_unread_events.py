@@ -6,6 +6,7 @@ import time
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools.errors import ConcurrencyError
 from livetools.events import (
@@ -105,9 +106,9 @@ async def test_a_waiting_reader_is_woken() -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         inbox.put(TextChunk("a"))
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         inbox.close()
     assert seen == [TextChunk("a"), None]
 
@@ -122,9 +123,9 @@ async def test_events_that_come_together_wake_a_reader_and_keep_their_order() ->
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         inbox.put(TextChunk("a"), AudioChunk(b"1"), TextChunk("b"))
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         assert seen == [TextChunk("a"), AudioChunk(b"1"), TextChunk("b")]
         inbox.close()
 
@@ -142,7 +143,7 @@ async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
     inbox = UnreadEvents()
     async with anyio.create_task_group() as group:
         group.start_soon(inbox.get)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         with pytest.raises(ConcurrencyError, match="two loops"):
             await inbox.get()
         inbox.close()

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 from livetools import (
     HandleUpdate,
@@ -179,6 +180,6 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
     async with anyio.create_task_group() as group:
         writer.take([Frame(1, b"first")])
         group.start_soon(write)
-        await anyio.wait_all_tasks_blocked()
+        await everybody_waits()
         scope.cancel()
     assert written == [b"first", b"second"]
