@@ -89,7 +89,7 @@ class Unprompted:
         if late := self.calls.late():
             results = tuple(call for call, _ in late)
             self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
-        elif self.unasked:
+        else:
             self.input.put(self.unasked[0])
             self.unasked = self.unasked[1:]
         return bool(self.input)

@@ -63,7 +63,7 @@ def make_plan(
     asked = Plan(
         model=wire_model(model, vertexai=vertexai, project=project, location=location),
         setup=setup,
-        allowed=_allowed(allowed),
+        allowed=None if allowed is None else frozenset(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         history=turns,
         profile=profile,
@@ -133,12 +133,6 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
     if profile.known:
         return []
     return [f"unknown model {model!r}: assuming it supports everything; profile=ModelProfile(...) says more"]
-
-
-def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
-    if isinstance(names, str):
-        raise ConfigError(f"allowed={names!r}: expected a collection of names, such as [{names!r}]")
-    return None if names is None else frozenset(names)
 
 
 def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
@@ -396,13 +390,12 @@ def _behavior(
     # Both are the same where the model does not wait: background work only differs where it would.
     if profile.non_blocking == "honoured":
         return "NON_BLOCKING", False
-    if wanted == "BACKGROUND":
-        return "BLOCKING", True
-    told.append(
-        f"{name}: {profile.family} ignores `behavior`: its calls always block; "
-        "behavior='background' answers at once and tells the result later"
-    )
-    return "BLOCKING", False
+    if wanted != "BACKGROUND":
+        told.append(
+            f"{name}: {profile.family} ignores `behavior`: its calls always block; "
+            "behavior='background' answers at once and tells the result later"
+        )
+    return "BLOCKING", wanted == "BACKGROUND"
 
 
 def _scheduling(
@@ -412,10 +405,9 @@ def _scheduling(
         return None
     if profile.scheduling == "refused":
         raise ConfigError(f"{name}: {profile.family} refuses scheduling in a response; leave it out")
-    if profile.scheduling == "ignored":
-        told.append(f"{name}: scheduling is left out: {profile.family} ignores it")
-        return None
-    if awaited:
-        told.append(f"{name}: scheduling is left out: it is for behavior='non_blocking' only")
-        return None
-    return str(getattr(wanted, "value", wanted)).upper()
+    if profile.scheduling == "honoured" and not awaited:
+        return str(getattr(wanted, "value", wanted)).upper()
+    ignores = profile.scheduling == "ignored"
+    why = f"{profile.family} ignores it" if ignores else "it is for behavior='non_blocking' only"
+    told.append(f"{name}: scheduling is left out: {why}")
+    return None

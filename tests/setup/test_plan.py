@@ -162,7 +162,6 @@ class TestRefusedBeforeDialling:
             (THINKING, {"config": LOW, "tools": [spec(scheduling="SILENT")]}, "scheduling"),
             (LIVE, {"config": {"tools": [print]}}, "tools="),
             (LIVE, {"config": 7}, "LiveConnectConfig"),
-            (LIVE, {"allowed": "f"}, r"\['f'\]"),
             (LIVE, {"reply_format": "text"}, "reply_format"),
             (LIVE, {"reply_batching": "all"}, "reply_batching"),
             (LIVE, {"response_key": "value"}, "response_key"),

@@ -11,9 +11,7 @@ from livetools.setup.plan_fields import CallPolicy
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
 
 
-def record(
-    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
-) -> Record:
+def record(name: str, run: int = 1, policy: CallPolicy = WEATHER, phase: Phase = Phase.NOTHING) -> Record:
     made = Record(run, Call("c", name), True, policy, 1, 0.0)
     made.phase = phase
     return made

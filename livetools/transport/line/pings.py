@@ -64,7 +64,7 @@ class Pongs(Counts):
         """Ask for a sign of life, even if another ping is out."""
         # A ping that waits is sent now, and serves both.
         if self._sent is None:
-            self._write(self._sends(self._taken()))
+            self._write(self._sends(self._ping_to_send()))
         else:
             # The one that is out may not be answered for long, so this one is extra: its empty payload answers no
             # question.
@@ -76,7 +76,7 @@ class Pongs(Counts):
         The payload of a ping that goes in the same write, or ``None``: it is sent later.
         """
         # What is written while a ping is out shares the next one.
-        ping = self._taken()
+        ping = self._ping_to_send()
         if self._sent is None and (at_once or self._clock() >= self._not_before):
             return ping, self._sends(ping)
         self._next = ping
@@ -106,7 +106,7 @@ class Pongs(Counts):
         if self._sent is not None or self._next is None:
             return
         if self._hurry or self._clock() >= self._not_before:
-            self._write(self._sends(self._taken()))
+            self._write(self._sends(self._ping_to_send()))
         else:
             self._send_later()
 
@@ -125,7 +125,7 @@ class Pongs(Counts):
         self._not_before = self._clock() + APART
         return ping.payload
 
-    def _taken(self) -> Ping:
+    def _ping_to_send(self) -> Ping:
         """The ping that is shared by now, or one of its own."""
         ping, self._next = self._next, None
         if ping is None:

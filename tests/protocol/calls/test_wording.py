@@ -46,13 +46,19 @@ def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, un
     assert found.result == 7, "undo still gets what was done"
 
 
+def ended(args: dict[str, Any], response: dict[str, Any], background: bool) -> Record:
+    made = Record(1, Call("c", "book", args), True, CallPolicy("book", background=background), 1, 0.0)
+    made.outcome = Outcome(response)
+    return made
+
+
 def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
-    late = wording.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
+    late = wording.late_result(ended({"day": "Freitag"}, {"output": "für zwei"}, background=False), "output")
     assert late == (
         '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
         '{"output": "für zwei"}]'
     )
-    assert "replaced" not in wording.late_result("book", {}, {}, background=True)
+    assert "replaced" not in wording.late_result(ended({}, {}, background=True), "output")
 
 
 def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:
