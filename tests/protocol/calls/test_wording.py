@@ -8,9 +8,11 @@ import pytest
 from support.answered import record, said
 
 from livetools.errors import ToolTimeout
+from livetools.events import Call
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
-from livetools.protocol.calls.call_states import Phase
+from livetools.protocol.calls.call_states import Phase, Record
+from livetools.setup.plan_fields import CallPolicy
 
 
 def test_a_refusal_carries_its_reason() -> None:
