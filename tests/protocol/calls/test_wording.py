@@ -5,28 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.answered import record, said
 
-from livetools.errors import ToolError, ToolTimeout
+from livetools.errors import ToolTimeout
 from livetools.events import Call
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
 from livetools.setup.plan_fields import CallPolicy
-
-WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
-
-
-def record(name: str, run: int = 1, policy: CallPolicy = WEATHER, phase: Phase = Phase.NOTHING) -> Record:
-    made = Record(run, Call("c", name), True, policy, 1, 0.0)
-    made.phase = phase
-    return made
-
-
-def said(outcome: Outcome | None) -> str:
-    assert outcome is not None
-    assert isinstance(outcome.error, ToolError)
-    assert str(outcome.error) == outcome.response["error"]
-    return str(outcome.response["error"])
 
 
 def test_a_refusal_carries_its_reason() -> None:
