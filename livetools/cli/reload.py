@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from livetools.errors import LiveToolsError
-from livetools.session.agents import instructions_of, open_agent, tools_of
+from livetools.session.agents import open_agent
+from livetools.tools import Tool
 
 from .agent import with_model
 from .loading import Loaded, load
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
+    from livetools.setup.plan_fields import Plan
 
 NOWHERE = "ws://127.0.0.1"  # what is opened there only to be looked at is never dialled
 
@@ -56,8 +58,15 @@ async def update(found: Loaded, session: Session, *, instructions: bool = True) 
     """
     if found.agent is None:
         return await session.update(tools=found.tools)
-    agent = open_agent(with_model(found.agent, None, None), base_url=NOWHERE)
-    return await session.update(instructions_of(agent) if instructions else None, tools_of(agent))
+    plan = open_agent(with_model(found.agent, None, None), base_url=NOWHERE).plan
+    tools = [policy.tool for policy in plan.policies.values() if isinstance(policy.tool, Tool)]
+    return await session.update(_instructions(plan) if instructions else None, tools)
+
+
+def _instructions(plan: Plan) -> str | None:
+    """The text of the system instruction, if the agent has one."""
+    parts = plan.setup.get("systemInstruction", {}).get("parts", [])
+    return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
 
 def folder_of(target: str) -> Path:

@@ -55,9 +55,9 @@ class Reception:
     calls: Calls
     turns: Turns
     input: InputQueue
+    quiet: QuietMoment
     outbox: Outbox
     connection: Connection
-    quiet: QuietMoment
     latency: Latency
     tell: Callable[[Event], None]
     model: str  # whose tokens are counted
@@ -128,14 +128,11 @@ class Reception:
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         events = to_events.events(message)
         read = self._read(set(map(type, events)), bool(message.calls))
-        marks = len(events)
         # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends
         # the turn.
-        for at, event in enumerate(events):
-            if type(event) in MARKERS:
-                marks = at
-                break
-            self._said(event, now)
+        for event in events:
+            if type(event) not in MARKERS:
+                self._said(event, now)
         if message.calls:
             self._called(link, self.calls.partial.whole(message.calls), now)
         # After the calls: a call and its cancellation may come in one message.
@@ -144,8 +141,9 @@ class Reception:
             self.outbox.drop(runs)
             for run in runs:
                 self.turns.taken_back(run, now)
-        for event in events[marks:]:
-            self._marked(event, now)
+        for event in events:
+            if type(event) in MARKERS:
+                self._marked(event, now)
         # A status beside turnComplete is read with that (TurnComplete.status). By itself IDLE may be the end of the
         # turn.
         alone = message.content is None or not message.content.turn_complete

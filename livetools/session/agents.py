@@ -21,7 +21,7 @@ from typing import TypeAlias, TypeGuard, Unpack
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import keywords
 from livetools.setup.plan import Adjustments, adjusted
-from livetools.tools import Hooks, Tool
+from livetools.tools import Hooks
 from livetools.transport.contract import Dialer
 
 from .connect import connect
@@ -107,17 +107,6 @@ async def withdraw(session: Session) -> bool:
 def went_idle(session: Session) -> bool:
     """Whether this session has ended because nobody spoke."""
     return session._driver is not None and session._driver.machine.went_idle
-
-
-def tools_of(session: Session) -> tuple[Tool, ...]:
-    """The tools of a session, as its model will know them."""
-    return tuple(p.tool for p in session.plan.policies.values() if isinstance(p.tool, Tool))
-
-
-def instructions_of(session: Session) -> str | None:
-    """The text of a session's system instruction; ``None`` where it has none."""
-    parts = session.plan.setup.get("systemInstruction", {}).get("parts", [])
-    return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
 
 def agent_name(agent: AgentLike) -> str:

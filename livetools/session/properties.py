@@ -190,8 +190,7 @@ class SessionProperties:
         receipt.watch(wake.set)
         driver = self._running()
         await driver.follow()
-        if not receipt.done:
-            await driver.handed_over(receipt, wake)
+        await driver.handed_over(receipt, wake)
         # The caller sees the error here, so leaving the session does not raise it again.
         if receipt.error is not None:
             driver.seen(receipt.error)

@@ -12,12 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.config_fields import (
-    ALLOWED_INSTEAD,
-    NO_TOOL_CHOICE,
-    NOT_LIVE,
-    TOOL_CHOICE,
-)
+from livetools.setup.config_fields import ALLOWED_INSTEAD, NO_TOOL_CHOICE, NOT_LIVE, TOOL_CHOICE
 from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.setup.sdk.camel_case import camel, snake
 from livetools.setup.sdk.generated_tables import tables

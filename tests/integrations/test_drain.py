@@ -157,6 +157,7 @@ async def test_texts_that_were_taken_before_are_sent_and_answered_first(process:
     assert "word 4" in said
 
 
+@pytest.mark.virtual_time
 async def test_a_page_that_comes_while_its_session_still_stands_waits_for_it(
     process: Callable[..., Any], tool: Tool
 ) -> None:
@@ -189,13 +190,10 @@ class SlowStore(MemoryHandleStore):
         return self.early.pop(0) if self.early else await super().load()
 
 
-async def test_a_session_that_was_resumed_before_the_last_handle_was_saved_is_resumed_again(
-    process: Callable[..., Any], tool: Tool, server: FakeLiveServer
-) -> None:
-    store = SlowStore()
-    old, new = (process(stores=lambda token: store, max_sessions=1) for _ in range(2))
+async def saved_late(store: SlowStore, old: Any, tool: Tool) -> str:
+    """A page books, and its process lets it go. Whoever asks next reads the handle from before that: the token."""
     async with browser(old) as page:
-        token = (await page.until("ready"))["token"]
+        token = str((await page.until("ready"))["token"])
         while store.handle is None:
             await anyio.lowlevel.checkpoint()
         before = store.handle
@@ -204,6 +202,15 @@ async def test_a_session_that_was_resumed_before_the_last_handle_was_saved_is_re
         await page.until("TurnComplete")
         await old.drain.drain()
     store.early = [before, before]
+    return token
+
+
+async def test_a_session_that_was_resumed_before_the_last_handle_was_saved_is_resumed_again(
+    process: Callable[..., Any], tool: Tool, server: FakeLiveServer
+) -> None:
+    store = SlowStore()
+    old, new = (process(stores=lambda token: store, max_sessions=1) for _ in range(2))
+    token = await saved_late(store, old, tool)
     async with browser(new, subprotocols=RESUME) as page:
         page.send({"type": "resume", "token": token, "after": 0})
         assert (await page.until("ready"))["resumed"]
@@ -227,16 +234,8 @@ async def test_a_store_that_does_not_take_the_last_handle_back_leaves_no_session
 
     store = Failing()
     old, new = (process(stores=lambda token: store, max_sessions=1) for _ in range(2))
-    async with browser(old) as page:
-        token = (await page.until("ready"))["token"]
-        while store.handle is None:
-            await anyio.lowlevel.checkpoint()
-        before = store.handle
-        tool.go_on.set()
-        page.send({"type": "text", "text": "book t4"})
-        await page.until("TurnComplete")
-        await old.drain.drain()
-    store.early, store.full = [before, before], True
+    token = await saved_late(store, old, tool)
+    store.full = True
     async with browser(new, subprotocols=RESUME) as page:
         page.send({"type": "resume", "token": token, "after": 0})
         assert (await page.closed()).code == 1011

@@ -8,7 +8,6 @@ import pytest
 
 import livetools
 from livetools import ConfigError, ToolDefinitionError
-from livetools.session.agents import tools_of
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing.memory import MemoryTransport
 
@@ -85,7 +84,7 @@ def test_tools_of_the_config_join_and_its_own_stay() -> None:
     )
     (entry,) = session._assembly.plan.setup["tools"]
     assert [f["name"] for f in entry["functionDeclarations"]] == ["other", "declared", "plain"]
-    assert [tool.name for tool in tools_of(session)] == ["other", "declared", "plain"]
+    assert list(session.tools) == ["other", "declared", "plain"]
 
 
 def test_an_insecure_host_may_be_asked_for() -> None:

@@ -1,9 +1,9 @@
-"""What the processes of the durable tests do: ``python durable_app.py LEASE [DATABASE]``.
+"""What the processes of the durable tests do: ``python durable_app.py [DATABASE]``.
 
 Without a database it is SQLite in the folder. It imports once, and forks. Each line on its standard input is a task for
-a process of its own: ``TASK URL FOLDER [WHERE]``. It is answered with its id; ``wait ID`` with its exit code.
-``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere, but it waits until
-another process is there, and takes its time.
+a process of its own: ``TASK URL FOLDER LEASE [WHERE]``. It is answered with its id; ``wait ID`` with its exit code.
+``LEASE``: its seconds. ``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere,
+but it waits until another process is there, and from then on for twice its lease.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from livetools import Tool, ToolContext, ToolFinished, TurnComplete
 from livetools.integrations.dbos import Durable
 from livetools.session.handle_store import ConversationStore, FileHandleStore
 
-LEASE = float(sys.argv[1])
 FOLDER = Path()
-where = ""
+lease, where = 0.0, ""
 
 
 def note(line: str) -> None:
@@ -54,7 +53,7 @@ def confirm(number: int) -> None:
     if where == "slow":
         while not (FOLDER / "attached").exists():
             time.sleep(0.02)
-        time.sleep(3 * LEASE)
+        time.sleep(2 * lease)
     die("inside")
 
 
@@ -96,11 +95,11 @@ async def beside(session: livetools.Session, tool: Tool, store: ConversationStor
     note(str(await asyncio.to_thread(tool.handler, livetools_context=context)) + " beside")
 
 
-def work(task: str, url: str, folder: str, place: str = "") -> None:
-    global where, FOLDER
-    where, FOLDER = place, Path(folder)
-    database = sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{FOLDER / 'runs.sqlite'}"
-    durable = Durable(database, lease=LEASE)
+def work(task: str, url: str, folder: str, seconds: str, place: str = "") -> None:
+    global lease, where, FOLDER
+    lease, where, FOLDER = float(seconds), place, Path(folder)
+    database = sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{FOLDER / 'runs.sqlite'}"
+    durable = Durable(database, lease=lease)
     tool = durable.tool()(book)
     store = durable.store(FileHandleStore(FOLDER / "handle"))
     assert isinstance(store, ConversationStore)

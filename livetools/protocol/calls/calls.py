@@ -22,6 +22,7 @@ from livetools.events import (
     ToolStarted,
 )
 from livetools.protocol.input.resend import Entry
+from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import CallPolicy, Plan
 
@@ -89,9 +90,9 @@ class Calls:
             else:
                 continue  # a duplicate
             members.append(record)
-        # Before any call is begun: a refusal settles at once, and looks for its group.
-        if self.replies.grouped:
-            self.replies.expect(members)
+        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
+        for record in members if self.replies.grouped else ():
+            record.group = members
         if again:
             self._reoffer(again, now)
         for record in new:
@@ -222,7 +223,7 @@ class Calls:
     def late(self) -> list[tuple[Call, str]]:
         """The results that go as text, each with its call; each is taken once."""
         records, self.texts = self.texts, ()
-        return [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
+        return [(r.call, wording.late_result(r, self.plan.response_key)) for r in records]
 
     def lose(self, now: float, unread: Iterable[Entry]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
@@ -246,8 +247,11 @@ class Calls:
         self.excused = tuple(r for r in lost if r.link != link)  # asked again here: it is answered here
         for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
-        excuses = [(r, wording.lost(self._follows(r))) for r in self.excused]
-        return [self.replies.errors(excuses)] if excuses else []
+        if not self.excused:
+            return []
+        # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
+        texts = [(record, wording.lost(self._follows(record))) for record in self.excused]
+        return [outgoing.tool_response([Answer("answer", r, outgoing.failure(t)).body for r, t in texts])]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""

@@ -109,11 +109,6 @@ class Replies:
     def __bool__(self) -> bool:
         return bool(self.queue)
 
-    def expect(self, members: list[Record]) -> None:
-        """These were asked for in one message, and are answered together."""
-        for record in members:
-            record.group = members
-
     def answer(self, record: Record) -> None:
         """The outcome is known: it is the answer, in a message of its own or with its group."""
         if not record.named:
@@ -145,24 +140,6 @@ class Replies:
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
         self._single(Answer("acknowledgement", record, {key: wording.under_way(record.call.name)}))
-
-    def late(self, record: Record, key: str) -> str:
-        """The result of a call that can no longer go out as an answer, in words: of a generator what the model has not
-        been told before, and how it ended."""
-        outcome, call = record.outcome, record.call
-        assert outcome is not None
-        response = outcome.response
-        # A generator: what the model has not read comes first, and how it ended (nothing, or an error) beside it.
-        if record.kept:
-            response = {key: record.kept, **response}
-        elif not response:
-            response = {key: wording.NOTHING_MORE if record.yielded else []}
-        return wording.late_result(call.name, call.args, response, record.policy.background)
-
-    def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
-        """An error for each of these calls, in one message."""
-        # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
-        return outgoing.tool_response([Answer("answer", r, outgoing.failure(text)).body for r, text in texts])
 
     def drop(self) -> None:
         """The server took calls back: nothing that waits goes out for them."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
@@ -93,10 +92,18 @@ def under_way(name: str) -> str:
 NOTHING_MORE = "it has ended; there is nothing more than what it said before"
 
 
-def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
-    """A result that can no longer go out as an answer: told to the model as text, once."""
-    why = "" if background else ", asked for before the connection was replaced"
+def late_result(record: Record, key: str) -> str:
+    """A result that can no longer go out as an answer, as a text to the model; ``key`` is that of responses."""
+    call, outcome = record.call, record.outcome
+    assert outcome is not None
+    response = outcome.response
+    # A generator: what the model has not read comes first, and how it ended (nothing, or an error) beside it.
+    if record.kept:
+        response = {key: record.kept, **response}
+    elif not response:
+        response = {key: NOTHING_MORE if record.yielded else []}
+    why = "" if record.policy.background else ", asked for before the connection was replaced"
     # default=str: a result that cannot be encoded still goes out in some form.
     told = json.dumps(response, ensure_ascii=False, default=str)
-    asked = json.dumps(dict(args), ensure_ascii=False, default=str)
-    return f"[Result of {name}({asked}){why}: {told}]"
+    asked = json.dumps(dict(call.args), ensure_ascii=False, default=str)
+    return f"[Result of {call.name}({asked}){why}: {told}]"

@@ -26,8 +26,7 @@ class Placing:
     """The steps of a conversation, from its notes in the order in which they were taken. Each kind has its method.
 
     ======================================  ================================================================
-    ``["typed", text]``                     the user sent a text
-    ``["given", role, parts]``              parts of a turn that the program gave
+    ``["given", role, parts]``              parts of a turn that the user sent, or the program gave
     ``["said", text]``                      the model said this, or continued
     ``["aside", text]``                     text beside speech: counts only in turns without a transcript
     ``["heard", text, finished]``           the service has understood this of what the user said
@@ -67,12 +66,8 @@ class Placing:
 
     # what was said
 
-    def _on_typed(self, text: str) -> None:
-        # What the user sends always begins an exchange, even in the middle of the model's turn.
-        self._on_over()
-        self._say("user", [{"text": text}])
-
     def _on_given(self, role: str, parts: list[Part]) -> None:
+        # What the user sends always begins an exchange, even in the middle of the model's turn.
         if role == "user":
             self._on_over()
         self._say(role, parts)

@@ -78,8 +78,7 @@ class Transcript(Sequence[Content]):
     def user_text(self, text: str) -> None:
         """The user sent ``text``; it begins a new exchange."""
         if text:
-            self._end()
-            self._note("typed", text)
+            self._given("user", [{"text": text}])
 
     def user_content(self, turns: Iterable[Mapping[str, Any]]) -> None:
         """The user sent turns, or a history. Function calls and responses in them are paired like all others.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import inf
@@ -87,7 +86,7 @@ class Exchange:
         self.events: list[Event] = []
         self._taken = 0
         self.dropped = 0
-        self._audio: deque[int] = deque()  # where the chunks stand that are not empty
+        self._emptied = 0  # all audio before this place is empty
         self._size = 0
         self.turn: Expected | None = None  # its answer; None: its text is still to be written
         self.sure = False
@@ -127,8 +126,7 @@ class Exchange:
         # Calls made in a turn that turns out to have been the question's stay with it; the words of that turn do not.
         kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
         self.events[:] = kept
-        self._audio.clear()
-        self._size = self.dropped = self._taken = 0
+        self._emptied = self._size = self.dropped = self._taken = 0
         self.calls.clear()
         if not kept:
             self._called.clear()
@@ -172,19 +170,16 @@ class Exchange:
             return
         self.events.append(event)
         if isinstance(event, AudioChunk):
-            self._audio.append(len(self.events) - 1)
             self._size += CHUNK_OVERHEAD + len(event.data)
-            # The chunk is emptied and not removed: next() counts positions, and the order of words and calls stays. The
-            # newest always stays whole.
-            while self._size > MAX_ASK_AUDIO and len(self._audio) > 1:
-                self._empty(self._audio.popleft())
-
-    def _empty(self, index: int) -> None:
-        chunk = self.events[index]
-        assert isinstance(chunk, AudioChunk)
-        self._size -= CHUNK_OVERHEAD + len(chunk.data)
-        self.events[index] = replace(chunk, data=b"")
-        self.dropped += 1
+            # The newest always stays whole.
+            while self._size > MAX_ASK_AUDIO and self._emptied < len(self.events) - 1:
+                oldest = self.events[self._emptied]
+                # Emptied and not removed: next() counts positions, and the order of words and calls stays.
+                if isinstance(oldest, AudioChunk):
+                    self._size -= CHUNK_OVERHEAD + len(oldest.data)
+                    self.events[self._emptied] = replace(oldest, data=b"")
+                    self.dropped += 1
+                self._emptied += 1
 
     def end(self, interrupted: bool = False) -> None:
         """Over, with what was heard.

@@ -65,13 +65,7 @@ class Job:
     """
 
     def __init__(
-        self,
-        run: int,
-        call: Call,
-        tool: Tool,
-        context: ToolContext[Any] | None,
-        streams: bool,
-        since: float,
+        self, run: int, call: Call, tool: Tool, context: ToolContext[Any] | None, streams: bool, since: float
     ) -> None:
         self.run, self.call, self.tool, self.context = run, call, tool, context
         self.streams, self.since = streams, since

@@ -248,30 +248,29 @@ class Tasks:
     async def _ask_approval(self, asked: ApprovalCheck) -> None:
         SERVING.set(asked)  # of this task alone
         run, tool = asked.run, asked.tool
-        verdict: bool | str = True
-        failed: Exception | None = None
+        verdict: bool | str | Exception = True
         with anyio.CancelScope() as scope:
             asked.scope = scope
             try:
                 verdict = await ask(asked, self._handlers, self._desk, self._context_of)
             except Exception as error:
-                failed = error
+                verdict = error
             finally:
                 asked.scope = None
         if scope.cancel_called:
             return
-        if failed is None:
+        if not isinstance(verdict, Exception):
             await self._desk.approved(run, verdict)
             if not verdict:  # the tool's own rule lets it run: nobody is asked
                 await self._handlers.tell_hooks(tool, "on_allowed", asked.call)
             return
         # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
         waited = self._asked.pop(run, None) is not None
-        done = self._handlers.failed(failed, tool)
+        done = self._handlers.failed(verdict, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited:
-            await self._handlers.tell_hooks(tool, "on_error", asked.call, failed)
+            await self._handlers.tell_hooks(tool, "on_error", asked.call, verdict)
 
     async def _undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         try:

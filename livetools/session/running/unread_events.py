@@ -162,8 +162,11 @@ class UnreadEvents:
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
         for queue in (self._media, self._others):
-            while self._size > self._bound and queue and abs(queue[0][0]) < self._count:
-                self._size -= queue.popleft()[2]
+            # An interruption is the first, though it may be the newest.
+            at = 1 if queue and queue[0][0] == -self._count else 0
+            while self._size > self._bound and len(queue) > at and abs(queue[at][0]) < self._count:
+                self._size -= queue[at][2]
+                del queue[at]
                 self.dropped += 1
 
     def _cut_media(self, mark: int) -> None:

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
+from support.answered import TIME, WEATHER, record, said
 from support.driver import plan
 
-from livetools.errors import ToolError
-from livetools.events import Call
 from livetools.protocol.calls import call_limits
-from livetools.protocol.calls.actions import Outcome
-from livetools.protocol.calls.call_states import Phase, Record
-from livetools.setup.plan_fields import UNDECLARED, CallPolicy
-
-WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
-
-
-def record(name: str, run: int = 1, policy: CallPolicy = WEATHER, phase: Phase = Phase.NOTHING) -> Record:
-    made = Record(run, Call("c", name), True, policy, 1, 0.0)
-    made.phase = phase
-    return made
-
-
-def said(outcome: Outcome | None) -> str:
-    assert outcome is not None
-    assert isinstance(outcome.error, ToolError)
-    assert str(outcome.error) == outcome.response["error"]
-    return str(outcome.response["error"])
+from livetools.setup.plan_fields import UNDECLARED
 
 
 def test_what_the_plan_allows_is_not_refused() -> None:

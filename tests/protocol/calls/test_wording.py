@@ -5,30 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.answered import record, said
 
-from livetools.errors import ToolError, ToolTimeout
+from livetools.errors import ToolTimeout
 from livetools.events import Call
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
 from livetools.setup.plan_fields import CallPolicy
-
-WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
-
-
-def record(
-    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
-) -> Record:
-    made = Record(run, Call("c", name), True, policy, 1, 0.0)
-    made.phase = phase
-    return made
-
-
-def said(outcome: Outcome | None) -> str:
-    assert outcome is not None
-    assert isinstance(outcome.error, ToolError)
-    assert str(outcome.error) == outcome.response["error"]
-    return str(outcome.response["error"])
 
 
 def test_a_refusal_carries_its_reason() -> None:
@@ -64,13 +48,19 @@ def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, un
     assert found.result == 7, "undo still gets what was done"
 
 
+def ended(args: dict[str, Any], response: dict[str, Any], background: bool) -> Record:
+    made = Record(1, Call("c", "book", args), True, CallPolicy("book", background=background), 1, 0.0)
+    made.outcome = Outcome(response)
+    return made
+
+
 def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
-    late = wording.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
+    late = wording.late_result(ended({"day": "Freitag"}, {"output": "für zwei"}, background=False), "output")
     assert late == (
         '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
         '{"output": "für zwei"}]'
     )
-    assert "replaced" not in wording.late_result("book", {}, {}, background=True)
+    assert "replaced" not in wording.late_result(ended({}, {}, background=True), "output")
 
 
 def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:

@@ -82,6 +82,24 @@ async def test_without_audio_the_newest_are_kept() -> None:
     assert 1 < len(kept) < 10
 
 
+async def test_interruptions_that_nobody_reads_stay_within_the_bound() -> None:
+    inbox = UnreadEvents(bound=10_000)
+    inbox.put(TextChunk("x" * 4_800))
+    for _ in range(1000):
+        inbox.put(Interrupted())
+    events = await drained(inbox)
+    assert events == [*[Interrupted()] * 24, TextChunk("x" * 4_800)]
+    assert inbox.dropped == 976
+
+
+async def test_an_interruption_that_has_just_come_stays_and_the_oldest_go() -> None:
+    inbox = UnreadEvents(bound=10_000)
+    inbox.put(*[TextChunk(str(n) + "x" * 3_000) for n in range(4)], Interrupted())
+    first, *texts = await drained(inbox)
+    assert first == Interrupted()
+    assert [text.text[0] for text in texts if isinstance(text, TextChunk)] == ["2", "3"]
+
+
 async def test_one_event_above_the_bound_is_still_handed_out() -> None:
     inbox = UnreadEvents(bound=10)
     inbox.put(AudioChunk(b"x" * 100))
