@@ -23,7 +23,7 @@ from livetools.errors import (
 )
 from livetools.session.connect import connect
 from livetools.setup.model_profiles import find
-from livetools.transport.endpoint import Endpoint, resolve
+from livetools.transport.endpoint import Endpoint, Given, resolve
 
 from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, checked_seconds, thinking_config
 
@@ -99,7 +99,7 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     for finding in environment(os.environ):
         yield finding
     try:
-        endpoint = resolve(base_url=options.get("base_url"))
+        endpoint = resolve(Given(base_url=options.get("base_url")))
     except ConfigError as error:
         yield Finding(False, "the service can be reached", str(error))
         return

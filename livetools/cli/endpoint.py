@@ -11,7 +11,7 @@ from typing import Any
 
 from livetools.errors import ConfigError
 from livetools.testing.pretend import Pretend
-from livetools.transport.endpoint import resolve
+from livetools.transport.endpoint import Given, resolve
 
 from .waiting import UsageError
 
@@ -63,7 +63,7 @@ def _no_way(base_url: str | None) -> str | None:
     if base_url is not None or os.environ.get("GOOGLE_GEMINI_BASE_URL"):
         return None
     try:
-        resolve()
+        resolve(Given())
     except ConfigError as error:
         return f"The service cannot be reached, so a pretend model answers: {error}"
     return None

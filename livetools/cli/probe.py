@@ -11,7 +11,7 @@ import anyio
 import typer
 
 from livetools.probe import EXPERIMENTS, Answer, Facts, Probe, Report, estimate
-from livetools.transport.endpoint import resolve
+from livetools.transport.endpoint import Given, resolve
 
 from .options import BASE_URL
 
@@ -31,7 +31,7 @@ def probe(
     price first, and asks. Then it lists what differs from the profile that livetools has, what could not be decided,
     and a profile to pass as connect(profile=...), with the date and what was seen.
     """
-    probing = Probe(model, resolve(base_url=base_url))
+    probing = Probe(model, resolve(Given(base_url=base_url)))
     api = "Vertex AI" if probing.endpoint.vertexai else "the Gemini API"
     typer.echo(f"{price(model)} on {api}.")
     if not (yes or typer.confirm("Continue?")):

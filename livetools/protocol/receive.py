@@ -55,9 +55,9 @@ class Reception:
     calls: Calls
     turns: Turns
     input: InputQueue
+    quiet: QuietMoment
     outbox: Outbox
     connection: Connection
-    quiet: QuietMoment
     latency: Latency
     tell: Callable[[Event], None]
     model: str  # whose tokens are counted

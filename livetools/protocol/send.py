@@ -6,20 +6,18 @@ Each is put into the outbox with the turns that come before its answer, and with
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import inf
 from typing import Any
 
-from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
-from livetools.protocol.input.input_queue import InputQueue, Item
+from livetools.protocol.input.input_queue import Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.transcript.latency import Histogram
-from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_moment import QuietMoment
 from livetools.setup.plan_fields import Plan
 
 from .unprompted import Unprompted
@@ -28,26 +26,16 @@ from .unprompted import Unprompted
 CROWDED = 8
 
 
+@dataclass(eq=False)
 class Dispatch(Unprompted):
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        calls: Calls,
-        turns: Turns,
-        input: InputQueue,
-        outbox: Outbox,
-        connection: Connection,
-        quiet: QuietMoment,
-        answered: Histogram,
-    ) -> None:
-        super().__init__(plan, calls, turns, input, quiet)
-        self.outbox, self.connection = outbox, connection
-        self.setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
-        self.control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
-        self.answered = answered
-        self.conversing = False  # a turn was prompted: no more seeding on 3.1
+    outbox: Outbox
+    connection: Connection
+    answered: Histogram
+    setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
+    control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
+    conversing: bool = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
         calls = self.calls
@@ -127,7 +115,7 @@ class Dispatch(Unprompted):
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
         alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
-        replies, moved, wrote = self.calls.replies.take(), False, self.outbox.wrote
+        replies, wrote = self.calls.replies.take(), self.outbox.wrote
         for reply in replies:
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in FINAL_KINDS
@@ -141,7 +129,7 @@ class Dispatch(Unprompted):
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf
                 if wrote(answer, write, None, turn, latest):
-                    moved = True
+                    self.connection.conversation_advanced(now)
                     if latest > turns.ends:
                         # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
                         # for a second, except where a lost answer would cost more, or too many are kept.
@@ -149,8 +137,6 @@ class Dispatch(Unprompted):
                         weighs = record.policy.undo or record.policy.approval
                         write.ask(at_once=crowded or not self.input.streams or weighs)
             write.place()
-        if moved:
-            self.connection.conversation_advanced(now)
         return replies
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:

@@ -95,7 +95,7 @@ class Machine(View):
         )
         self.connection = Connection(plan, reconnect, random)
         self.quiet, self.latency = QuietMoment(), Latency()
-        shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
+        shared = self.calls, self.turns, self.input, self.quiet, self.outbox, self.connection
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
         self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
         self._turn_ends = TurnEnds(self.to_come)

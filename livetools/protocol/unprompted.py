@@ -5,6 +5,7 @@ They go out one at a time, at a quiet moment, when no turn of the model is expec
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import inf
 
 from livetools.events import Call
@@ -19,13 +20,17 @@ from livetools.setup.plan_fields import Plan
 from .messages import outgoing
 
 
+@dataclass(eq=False)
 class Unprompted:
     """The texts that wait for a quiet moment, and what makes texts of them."""
 
-    def __init__(self, plan: Plan, calls: Calls, turns: Turns, input: InputQueue, quiet: QuietMoment) -> None:
-        self.plan, self.calls, self.turns, self.input, self.quiet = plan, calls, turns, input, quiet
-        self.unasked: tuple[Item, ...] = ()  # what the model is to say unasked, in its order
-        self.since = inf  # something waits for a quiet moment since then; inf: nothing
+    plan: Plan
+    calls: Calls
+    turns: Turns
+    input: InputQueue
+    quiet: QuietMoment
+    unasked: tuple[Item, ...] = field(default=(), init=False)  # what the model is to say, in its order
+    since: float = field(default=inf, init=False)  # something waits for a quiet moment; inf: nothing
 
     def speak(self, item: Item) -> None:
         """The model is to say this unasked, at the next quiet moment."""

@@ -25,7 +25,7 @@ from livetools.tools import (
 )
 from livetools.transport.contract import Dialer
 from livetools.transport.credentials import KeySource
-from livetools.transport.endpoint import resolve
+from livetools.transport.endpoint import Given, resolve
 from livetools.transport.websocket import WebSocket
 
 from .handle_store import HandleStore
@@ -147,9 +147,8 @@ def connect(
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
         dialer = transport if transport is not None else WebSocket()
         endpoint = resolve(
-            api_key=secrets.api_key, client=secrets.client, vertexai=vertexai, project=project,
-            location=location, credentials=secrets.credentials, base_url=secrets.base_url,
-            api_version=api_version, http_options=config_fields.http_options(fields.all),
+            Given(secrets.api_key, vertexai, project, location, secrets.credentials, secrets.base_url, api_version),
+            client=secrets.client, http_options=config_fields.http_options(fields.all),
             v1alpha=config_fields.wants_v1alpha(fields.all),
             allow_insecure=getattr(dialer, "allow_insecure", False),
         )  # fmt: skip

@@ -29,7 +29,11 @@ VOICES = HALF_CASCADE_VOICES | {
     "Rasalgethi", "Laomedeia", "Achernar", "Alnilam", "Schedar", "Gacrux", "Pulcherrima", "Achird",
     "Zubenelgenubi", "Vindemiatrix", "Sadachbia", "Sadaltager", "Sulafat",
 }
+TURN_COVERAGES = frozenset({
+    "TURN_INCLUDES_ONLY_ACTIVITY", "TURN_INCLUDES_ALL_INPUT", "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
+})
 # fmt: on
+NO_TEXT = (1007, "The requested combination of response modalities (TEXT) is not supported by the model.")
 
 #: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
 #: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).
@@ -89,10 +93,7 @@ class ModelProfile:
     # setup
     modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it can answer with
     default_modality: str = "AUDIO"
-    refuses_text_with: tuple[int, str] = (
-        1007,
-        "The requested combination of response modalities (TEXT) is not supported by the model.",
-    )
+    refuses_text_with: tuple[int, str] = NO_TEXT
     voices: frozenset[str] = VOICES
     thinking_level: Treatment | Literal["required"] = "honoured"
     thinking_levels: frozenset[str] = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
@@ -102,13 +103,7 @@ class ModelProfile:
     avatar: Treatment = "honoured"
     explicit_vad_signal: Treatment = "honoured"
     transparent: Treatment = "refused"  # sessionResumption.transparent
-    turn_coverages: frozenset[str] = frozenset(
-        {
-            "TURN_INCLUDES_ONLY_ACTIVITY",
-            "TURN_INCLUDES_ALL_INPUT",
-            "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
-        }
-    )
+    turn_coverages: frozenset[str] = TURN_COVERAGES
     compression: Treatment = "honoured"  # contextWindowCompression
     everywhere: bool = True  # served from Vertex AI's location "global"
     translation: Treatment = "honoured"  # translationConfig

@@ -18,11 +18,6 @@ class Sealed:
     The frame that holds the block continues, and keeps its own: it puts secrets into :class:`Secrets`.
     """
 
-    __slots__ = ("_before",)
-
-    def __init__(self) -> None:
-        self._before: BaseException | None = None
-
     def __enter__(self) -> None:
         self._before = sys.exception()  # being handled by the caller: not ours to touch
 

@@ -101,14 +101,14 @@ class Endpoint:
 
 
 @dataclass(slots=True)
-class _Given:
-    """The options of an endpoint; of several sources the first one that gives an option wins."""
+class Given:
+    """The options of an endpoint, as in ``connect``; of several sources the first one that gives an option wins."""
 
-    vertexai: bool = False
     api_key: KeySource | None = field(default=None, repr=False)
-    credentials: object | None = field(default=None, repr=False)
+    vertexai: bool | None = None
     project: str | None = None
     location: str | None = None
+    credentials: object | None = field(default=None, repr=False)
     base_url: str | None = None
     api_version: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -116,42 +116,38 @@ class _Given:
 
 
 def resolve(
+    given: Given,
     *,
-    api_key: KeySource | None = None,
     client: object | None = None,
-    vertexai: bool | None = None,
-    project: str | None = None,
-    location: str | None = None,
-    credentials: object | None = None,
-    base_url: str | None = None,
-    api_version: str | None = None,
     http_options: Mapping[str, Any] | None = None,  # configuration.http_options: any JSON
     v1alpha: bool = False,
     allow_insecure: bool = False,
     environ: Mapping[str, str] | None = None,
     default: Callable[[], tuple[object, str | None]] = application_default,
 ) -> Endpoint:
-    """Decide where and as whom to dial, from what ``connect`` was given.
+    """Decide where and as whom to dial, from what ``connect`` was given; what is found elsewhere is put into it.
 
-    ``http_options`` is the config's (``baseUrl``, ``apiVersion``, ``headers``), ``v1alpha`` whether the config
-    asks for what only that version takes, ``environ`` the environment (``os.environ``). ``default`` finds
-    Google Cloud's default credentials; it is called only for a Vertex AI session that names no project.
+    ``client`` is a google-genai client. ``http_options`` is the config's (``baseUrl``, ``apiVersion``, ``headers``),
+    ``v1alpha`` whether the config asks for what only that version takes, ``environ`` the environment
+    (``os.environ``). ``default`` finds Google Cloud's default credentials; it is called only for a Vertex AI session
+    that names no project.
 
     Raises :class:`ConfigError` for what is given twice or cannot be, and where there is no key, naming the
     variables that were looked at. No text of it holds a key.
     """
     environ = os.environ if environ is None else environ
-    options = dict(http_options or {})
-    if base_url is not None and not isinstance(base_url, str):
-        raise ConfigError(f"base_url is a {type(base_url).__name__}: expected a URL like 'wss://host/prefix'")
-    base_url = _once("base_url", base_url, options.get("baseUrl"))
-    api_version = _once("api_version", api_version, options.get("apiVersion"))
-    given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
-    given.headers = _checked_headers(options.get("headers") or {})
+    if given.base_url is not None and not isinstance(given.base_url, str):
+        raise ConfigError(f"base_url is a {type(given.base_url).__name__}: expected a URL like 'wss://host'")
+    for name, key in (("base_url", "baseUrl"), ("api_version", "apiVersion")):
+        if (configured := (http_options or {}).get(key)) is not None:
+            if getattr(given, name) is not None:
+                raise both_set(name, f"config.http_options.{name}")
+            setattr(given, name, configured)
+    given.headers = _checked_headers((http_options or {}).get("headers") or {})
     if client is not None:
-        _add_client(given, client, vertexai)
+        _add_client(given, client)
     else:
-        _add_environment(given, vertexai, environ)
+        _add_environment(given, environ)
     if given.vertexai:
         _complete_vertex(given, default)
     usual = _vertex_host(given.location) if given.vertexai else GEMINI
@@ -160,7 +156,7 @@ def resolve(
     return Endpoint(
         base=base,
         api_version=_version(given, v1alpha, identity.ephemeral, environ),
-        vertexai=given.vertexai,
+        vertexai=bool(given.vertexai),
         project=given.project,
         location=given.location,
         warnings=tuple(given.warnings),
@@ -170,13 +166,7 @@ def resolve(
     )
 
 
-def _once(name: str, argument: str | None, configured: str | None) -> str | None:
-    if argument is not None and configured is not None:
-        raise both_set(name, f"config.http_options.{name}")
-    return argument if argument is not None else configured
-
-
-def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
+def _version(given: Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
     usual = "v1beta1" if given.vertexai else "v1beta"
     version = given.api_version
     # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
@@ -204,16 +194,14 @@ def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
 # Who said it: a client, or the arguments and the environment
 
 
-def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
+def _add_client(given: Given, client: object) -> None:
     """Add what a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
 
     The client shows only ``vertexai`` openly; the rest is read where google-genai 3.x keeps it.
     """
     # These say as whom the client dials. Where it dials may still be said beside it: base_url, version, headers.
-    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(given, n) is not None]
-    if vertexai is not None:
-        doubled.append("vertexai")
-    if doubled:
+    own = ("api_key", "credentials", "project", "location", "vertexai")
+    if doubled := [name for name in own if getattr(given, name) is not None]:
         raise ConfigError(f"client= and {doubled[0]}= are both set: the client has its own")
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
@@ -232,11 +220,11 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
     given.headers = {**headers, **given.headers}
 
 
-def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:
+def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
     """Add what the arguments leave open and the environment says."""
     if given.api_key is not None and given.credentials is not None:
         raise both_set("api_key", "credentials")
-    if vertexai is None:
+    if given.vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
         raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
@@ -256,7 +244,7 @@ def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str,
         given.api_key = key
 
 
-def _add_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> None:
+def _add_project(given: Given, key: str | None, environ: Mapping[str, str]) -> None:
     """Vertex AI: arguments go before the environment, a project before a key (google-genai)."""
     project, location = environ.get("GOOGLE_CLOUD_PROJECT"), environ.get("GOOGLE_CLOUD_LOCATION")
     said = given.project or given.location
@@ -281,7 +269,7 @@ def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
 # What it comes to
 
 
-def _complete_vertex(given: _Given, default: Callable[[], tuple[object, str | None]]) -> None:
+def _complete_vertex(given: Given, default: Callable[[], tuple[object, str | None]]) -> None:
     # A key of the express mode has a project of its own, and needs neither of the two.
     if _is_google(given.base_url) and given.api_key is None:
         given.location = given.location or "global"
@@ -298,7 +286,7 @@ def _complete_vertex(given: _Given, default: Callable[[], tuple[object, str | No
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
 
 
-def _identity(given: _Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
+def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
     if given.api_key is not None:
         return Key(given.api_key)
     if not given.vertexai:

@@ -73,7 +73,7 @@ class Inflow:
         self.limits, self.pongs, self.now = limits, pongs, now
         self.silence = Silence(limits.dead_after, now, pongs.ping)
         self.waiting = _NONE
-        self.parts: bytearray | None = None  # of a message in fragments
+        self.parts = bytearray()  # of a message in fragments
         self.news = make_wake()  # set when a message or the end has come
         self.over = False  # the end has come, behind the messages that wait
         self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
@@ -81,11 +81,10 @@ class Inflow:
 
     def fragment(self, frame: Frame) -> None:
         """A fragment of a message has come, or all of it."""
-        if self.parts is None:
-            self.parts = bytearray()
         self.parts += frame.data
         if frame.fin:
-            message, self.parts = bytes(self.parts), None
+            message = bytes(self.parts)
+            self.parts.clear()
             self.message(message)
 
     def message(self, message: bytes) -> None:

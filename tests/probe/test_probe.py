@@ -15,7 +15,7 @@ from livetools.errors import AuthenticationError, ConnectFailed, ModelNotFound, 
 from livetools.probe import EXPERIMENTS, NOT_PROBED, Answer, Probe, Report, Undecided
 from livetools.session import Clock
 from livetools.setup.model_profiles import ModelProfile, families, find
-from livetools.transport.endpoint import resolve
+from livetools.transport.endpoint import Given, resolve
 
 MODELS = ("gemini-live-2.5-flash", "gemini-2.5-flash-native-audio", "gemini-3.1-flash-live", "gemini-3.8-live",
           "gemini-3.8-live-extended-thinking", "gemini-3.5-live-translate", "gemini-3.5-transcribe-live")  # fmt: skip
@@ -38,7 +38,7 @@ async def report_of(
     model: str, service: RawService, clock: Clock, vertex: bool, fields: Collection[str]
 ) -> Report:
     experiments = tuple(e for e in EXPERIMENTS if not fields or {*fields} & {*e.fields})
-    endpoint = resolve(base_url=service.url, api_key=KEY, vertexai=vertex, environ={})
+    endpoint = resolve(Given(KEY, vertex, base_url=service.url), environ={})
     probe = Probe(model, endpoint, clock=clock, experiments=experiments)
     async for _ in probe.run():
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from google import genai
 
 from livetools.errors import ConfigError
 from livetools.transport.credentials import GoogleCloud, Key
-from livetools.transport.endpoint import Endpoint, is_loopback, resolve, websocket_url
+from livetools.transport.endpoint import Endpoint, Given, is_loopback, resolve, websocket_url
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +24,10 @@ def no_default() -> tuple[object, str | None]:
 
 
 def made(environ: dict[str, str] | None = None, **options: Any) -> Endpoint:
-    return resolve(environ=environ or {}, **{"default": no_default, **options})
+    names = {each.name for each in dataclasses.fields(Given)}
+    given = Given(**{name: value for name, value in options.items() if name in names})
+    beside = {name: value for name, value in options.items() if name not in names}
+    return resolve(given, environ=environ or {}, **{"default": no_default, **beside})
 
 
 class Credentials:
@@ -311,4 +315,4 @@ class TestSecrets:
 
 def test_no_key_names_the_variables_and_the_fake_that_needs_none():
     with pytest.raises(ConfigError, match=r"GEMINI_API_KEY.*aistudio\.google\.com.*`livetools serve`"):
-        resolve(environ={})
+        resolve(Given(), environ={})

@@ -42,10 +42,14 @@ ENDINGS_AT_MOST = 5
 #: call again.
 MEDIA_ENDINGS_AT_MOST = 2
 
+#: The kinds of items between which an activity is open.
+ACTIVITY_MARKS = frozenset({"activity_start", "activity_end"})
+
 
 @dataclass(eq=False)
 class Item(Entry):
-    """One frame of the user's: text, content, update, cut, audio, video, activity or end."""
+    """One frame of the user's: text, content, update, cut, audio, video, activity_start, activity_end, or end (of
+    the audio stream)."""
 
     kind: str
     frame: bytes
@@ -70,16 +74,6 @@ class Item(Entry):
     def turn(self) -> bool:
         """Whether it is a turn of the conversation."""
         return self.kind in ("text", "content")
-
-    @property
-    def starts(self) -> bool:
-        """Whether an activity begins with it."""
-        return self.kind == "activity" and not self.prompts
-
-    @property
-    def ends(self) -> bool:
-        """Whether an activity ends with it."""
-        return self.kind == "activity" and self.prompts
 
     @property
     def visible(self) -> bool:
@@ -184,10 +178,10 @@ class InputQueue:
             self._outside = False
             self.untold = any(self._untold.values())
         # Nothing was said in between: an empty pair closes the session.
-        elif self.queue and self.queue[-1].starts:
+        elif self.queue and self.queue[-1].kind == "activity_start":
             self.queue.pop()
             return
-        self.queue.append(Item("activity", frame, prompts=not start))
+        self.queue.append(Item("activity_start" if start else "activity_end", frame, prompts=not start))
 
     def held_back(self, receipt: Receipt) -> bool:
         """Whether it waits for the end of the activity that is open."""
@@ -222,8 +216,8 @@ class InputQueue:
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
         for item in self.outbox.consumed(index):
-            if isinstance(item, Item) and item.kind == "activity":
-                self._consumed = item if item.starts else None
+            if isinstance(item, Item) and item.kind in ACTIVITY_MARKS:
+                self._consumed = item if item.kind == "activity_start" else None
 
     def crossed(self, close: Close) -> bool:
         """Whether the connection has ended for media that met a call, and for nothing else that was sent."""
@@ -276,8 +270,8 @@ class InputQueue:
             # again.
             if not item.again or item.owed:
                 kept.append(item)
-            elif item.kind == "activity":
-                self._start = item if item.starts else None
+            elif item.kind in ACTIVITY_MARKS:
+                self._start = item if item.kind == "activity_start" else None
         self.queue, self._begun, self._consumed = kept, False, None
         self._weigh()
 
@@ -306,9 +300,9 @@ class InputQueue:
         and waits for the end.
         """
         for item in items:
-            if item.starts:
+            if item.kind == "activity_start":
                 self._start, self._begun = item, False
-            elif item.ends:
+            elif item.kind == "activity_end":
                 begun, self._start, self._begun = self._begun, None, False
                 for late in (*self.outbox, *waiting):
                     if isinstance(late, Item):
@@ -338,9 +332,10 @@ class InputQueue:
     def _closing(self) -> list[Item]:
         """While input is blocked: the end of an activity that was begun. What its user said before that is dropped."""
         # Only an end whose beginning was written goes through: else that activity would be open until after the answer.
-        at = next((at for at, item in enumerate(self.queue) if item.ends), None) if self._begun else None
-        if at is None:
+        kinds = [item.kind for item in self.queue]
+        if not self._begun or "activity_end" not in kinds:
             return []
+        at = kinds.index("activity_end")
         before, end = self.queue[:at], self.queue[at]
         for item in before:
             if item.media:
@@ -370,7 +365,7 @@ class InputQueue:
 
     def _remember(self, item: Item) -> None:
         self.outbox.count(item, len(item.frame))
-        self.streams = self.streams or item.media or item.kind == "activity"
+        self.streams = self.streams or item.media or item.kind in ACTIVITY_MARKS
         if item.event is not None:
             self._tell(item.event)
             item.event = None

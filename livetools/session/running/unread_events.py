@@ -179,13 +179,12 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
-    match event:
-        case events.AudioChunk() | events.VideoChunk():
-            return len(event.data)
-        case events.ToolStarted():
-            return _length(event.call.args)
-        case events.ToolFinished():
-            return _length(event.response)
+    if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
+        return len(event.data)
+    if type(event) is events.ToolStarted:
+        return _length(event.call.args)
+    if type(event) is events.ToolFinished:
+        return _length(event.response)
     size, looked = 0, 0
     waiting: list[object] = [event]
     while waiting and looked < LOOKED:

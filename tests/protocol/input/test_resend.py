@@ -164,7 +164,7 @@ def test_what_was_swallowed_meets_the_fate_of_its_kind(kind: str, fate: Fate) ->
 
 def test_what_is_worth_nothing_late_is_not_followed() -> None:
     box, write = Outbox(), Write()
-    for kind in ("audio", "video", "activity", "end", "cut", "word"):
+    for kind in ("audio", "video", "activity_start", "activity_end", "end", "cut", "word"):
         box.wrote(Entry(kind), write)
     assert list(box) == []
     assert box.lost() == []
