@@ -14,7 +14,7 @@ import pytest
 from livetools.audio import read_wav, silence, wav_format, write_wav
 from livetools.testing import FakeLiveServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "voice_agent.py"
 SPEECH = array(

@@ -23,7 +23,7 @@ def test_a_question_is_typed_a_call_approved_and_a_button_held_to_talk(example, 
     complaints = []
     with serving(example("web_agent").app) as address:
         page = chromium.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"http://{address}/")

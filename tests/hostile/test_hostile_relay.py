@@ -52,9 +52,9 @@ live.tool("show", (args) => void ran.push(args));
 """
 
 
-@pytest.fixture
-def relay() -> Iterator[tuple[str, list[str | bytes], list[Any]]]:
-    """An address, what the relay sends behind its ``ready``, and what the page has sent."""
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[str, list[str | bytes], list[Any]]]:
+    """An address, what the relay sends behind its ``ready``, and what pages have sent."""
     sends: list[str | bytes] = []
     heard: list[Any] = []
 
@@ -92,6 +92,15 @@ def relay() -> Iterator[tuple[str, list[str | bytes], list[Any]]]:
     routes = [Route("/", page), Route("/page.js", script), WebSocketRoute("/live/", live), files]
     with serving(Starlette(routes=routes)) as address:
         yield address, sends, heard
+
+
+@pytest.fixture
+def relay(place: tuple[str, list[str | bytes], list[Any]]) -> tuple[str, list[str | bytes], list[Any]]:
+    """The same, before anybody has come."""
+    _, sends, heard = place
+    sends.clear()
+    heard.clear()
+    return place
 
 
 @pytest.fixture

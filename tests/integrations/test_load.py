@@ -22,7 +22,7 @@ async def test_a_few_lose_nothing_and_leave_nothing(who: str) -> None:
         async with serving_load(who) as app:
             await app.converse(2, 0.5)
             before = Footprint()
-            measured = await app.converse(5, 2.0)
+            measured = await app.converse(5, 1.0)
             after = Footprint()
     finally:
         tracemalloc.stop()

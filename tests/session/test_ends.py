@@ -105,7 +105,7 @@ async def test_whatever_had_started_is_undone_once_however_the_session_ends(
 async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
     opened: Opened, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.05)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.5)
     began, release, undos = threading.Event(), threading.Event(), Undos()
 
     def book() -> str:
@@ -116,7 +116,7 @@ async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
     try:
         await play(opened, Tool(book, undo=undos), began, how)
         assert undos.all == [("c1", None)]
-        assert "book: it still runs 0.05 s after the session has ended" in caplog.text
+        assert "book: it still runs 0.5 s after the session has ended" in caplog.text
     finally:
         release.set()
     await anyio.sleep(0.02)

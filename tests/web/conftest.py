@@ -32,7 +32,7 @@ window.states = [];
 live.on("message", (told) => messages.push(told));
 live.on("state", ({ state }) => states.push(state));
 window.until = (type, count = 1) => new Promise((resolve, reject) => {
-  setTimeout(() => reject(new Error(`no ${type}: ${messages.map(({ message }) => message.type)}`)), 10_000);
+  setTimeout(() => reject(new Error(`no ${type}: ${messages.map(({ message }) => message.type)}`)), 30_000);
   const look = () => {
     const seen = messages.filter(({ message }) => message.type === type);
     if (seen.length >= count) resolve(seen[count - 1].message);
@@ -110,7 +110,7 @@ class Tab:
         self.run(
             f"""return await new Promise((resolve, reject) => {{
               const look = () => ({condition}) ? resolve() : setTimeout(look, 5);
-              setTimeout(() => reject(new Error({json.dumps("never: " + condition)})), 10_000);
+              setTimeout(() => reject(new Error({json.dumps("never: " + condition)})), 30_000);
               look();
             }});"""
         )
@@ -124,7 +124,7 @@ class Tab:
 def tab(chromium: Any) -> Iterator[Callable[[str], AbstractContextManager[Tab]]]:
     """Opens pages; each must end without an error in its console."""
     context = chromium.new_context()
-    context.set_default_timeout(15000)
+    context.set_default_timeout(30_000)
 
     @contextmanager
     def open_tab(address: str) -> Iterator[Tab]:

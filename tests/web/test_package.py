@@ -107,7 +107,7 @@ def test_a_bundle_has_a_microphone(model: FakeLiveServer, tab: Any, project: Pat
     with serving(app) as address, tab(address) as page:
         page.run("live.connect()")
         page.run("return live.openMicrophone();")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while not heard(model):
             assert time.monotonic() < deadline, "nothing is heard"
             page.page.wait_for_timeout(20)

@@ -93,14 +93,14 @@ class Dev:
 
     def until(self, expression: str) -> None:
         """Wait for a truth. (Playwright's own way to do so asks for `unsafe-eval`.)"""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 30
         while not self.page.evaluate(expression):
             assert time.monotonic() < deadline, f"never true: {expression}"
             self.page.wait_for_timeout(20)
 
     def happens(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for a truth on this side."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 30
         while not condition():
             assert time.monotonic() < deadline, f"never: {what}"
             self.page.wait_for_timeout(20)
@@ -137,7 +137,7 @@ def open_page(chromium: Any, address: str) -> Iterator[Callable[..., Dev]]:
 
     def open_page(**options: Any) -> Dev:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(15000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         tabs.append(Dev(context.new_page(), address))
         return tabs[-1]
@@ -712,11 +712,11 @@ def test_whoever_comes_without_the_token_is_told_so(chromium, model):
         page = context.new_page()
         page.goto(f"http://{address}/")
         page.get_by_role("alert").get_by_text("open the address that `livetools web` printed").wait_for(
-            timeout=8000
+            timeout=30_000
         )
         assert page.inner_text("#line") == "offline"
         page.goto(f"http://{address}/?token=correct+horse")
-        page.get_by_text("connected", exact=True).wait_for(timeout=8000)
+        page.get_by_text("connected", exact=True).wait_for(timeout=30_000)
 
 
 def test_text_runs_in_the_direction_of_its_script(model, open_page):

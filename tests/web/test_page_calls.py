@@ -66,7 +66,7 @@ def open_page(chromium: Any, model: Any):
 
     def open_page(address: str, **options: Any) -> Dev:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        context.set_default_timeout(15000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         return Dev(context.new_page(), address, connected=False)
 

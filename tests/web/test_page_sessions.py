@@ -52,7 +52,7 @@ def serve(model: FakeLiveServer, tmp_path: Path, folder: Path) -> Serve:
 def open_page(chromium: Any) -> Iterator[Callable[..., Dev]]:
     """Opens tabs of one browser; each must end without an error of the page."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(15000)
+    context.set_default_timeout(30_000)
     tabs: list[Dev] = []
 
     def open_page(address: str, scheme: str = "light") -> Dev:

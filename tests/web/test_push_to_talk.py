@@ -53,7 +53,7 @@ def sounds(model: Any) -> int:
 
 def heard(model: Any, page: Any) -> None:
     """Wait until the service has heard something."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 30
     while sounds(model) == 0:
         assert time.monotonic() < deadline, "nothing was ever heard"
         page.page.wait_for_timeout(20)
@@ -61,7 +61,7 @@ def heard(model: Any, page: Any) -> None:
 
 def is_silent(model: Any, page: Any) -> bool:
     """Whether nothing more is heard, once what was on its way has come."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         before = sounds(model)
         page.page.wait_for_timeout(300)
@@ -72,7 +72,7 @@ def is_silent(model: Any, page: Any) -> bool:
 
 def goes_on(model: Any, page: Any) -> bool:
     """Whether far more is heard than may have been on its way."""
-    deadline, before = time.monotonic() + 15, sounds(model)
+    deadline, before = time.monotonic() + 30, sounds(model)
     while sounds(model) < before + MANY:
         if time.monotonic() > deadline:
             return False

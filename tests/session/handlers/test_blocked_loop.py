@@ -21,6 +21,10 @@ from livetools.testing import FakeLiveServer, Turn
 pytestmark = pytest.mark.anyio
 
 
+#: Seconds that are reported of a tool that blocks the loop, however late it is looked at.
+LONG = blocked_loop.BLOCKED + 2 * blocked_loop.INTERVAL
+
+
 async def slow_weather(city: str) -> str:
     """Blocks at once."""
     time.sleep(0.6)
@@ -48,13 +52,13 @@ def weather_as_coroutine(city: str) -> Any:
 
 def sync_weather(city: str) -> str:
     """Blocks a thread, and nobody else."""
-    time.sleep(0.6)
+    time.sleep(LONG)
     return "rain"
 
 
 async def patient_weather(city: str) -> str:
     """Waits, and blocks nobody."""
-    await anyio.sleep(0.6)
+    await anyio.sleep(LONG)
     return "rain"
 
 
@@ -124,7 +128,7 @@ class SlowText:
     """A result that takes long to put into words."""
 
     def model_dump(self, **options: object) -> str:
-        time.sleep(0.6)
+        time.sleep(LONG)
         return "rain"
 
 
