@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import AliasChoices, AliasGenerator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from livetools.setup.sdk.camel_case import camel
+from livetools.setup.sdk.camel_case import camel, snake
 from livetools.setup.sdk.generated_tables import tables
 
 
@@ -41,7 +41,9 @@ def find_unknown(value: object, kind: str, path: str, found: list[object]) -> No
     elif isinstance(value, WireObject):
         path = value.PLACE or path
         if extra := value.__pydantic_extra__:  # what model_extra returns, without its Python code
-            _in_fields(extra, kind, path, found, value.TOLD)
+            # A field that came in both spellings: one was read, and the other is here.
+            twice = {camel(key) for key in extra if snake(key) in type(value).model_fields}
+            _in_fields(extra, kind, path, found, value.TOLD | twice)
         for name, inner in vars(value).items():
             if isinstance(inner, WireObject | dict | list):
                 key = camel(name)

@@ -102,16 +102,15 @@ class Cutter:
         if left < 2:
             return None
         first, size, head = data[at], data[at + 1], 2
-        control = first & 15 >= CLOSE
         if size in (126, 127):
             head = 4 if size == 126 else 10
             if left < head:
                 return None
             size = int.from_bytes(data[at + 2 : at + head], "big")
-        # Lawful control frames are handed on whole: a pong is taken by who asked for it.
-        elif control and size <= 125 and left < head + size:
+        # A lawful pong is handed on whole: it is taken by who asked for it.
+        elif first == FIN | PONG and size <= 125 and left < head + size:
             return None
-        if not control:  # those may come between fragments
+        if first & 15 < CLOSE:  # control frames may come between fragments
             self._fragments = not first & FIN
         self._inside = head + size
         return self._piece(min(self._inside, left))

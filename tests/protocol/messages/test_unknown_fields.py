@@ -106,6 +106,15 @@ def test_a_new_field_of_every_word_is_told_once_a_message_and_what_holds_somethi
     assert len(strangers({"serverContent": {"modelTurn": {"parts": files}}})) == 2
 
 
+@pytest.mark.parametrize("path", ["serverContent", "serverContent.turnComplete", "toolCall", "goAway.timeLeft"])
+def test_a_field_that_came_in_both_spellings_is_told_where_it_was_not_read(path: str) -> None:
+    *outer, name = path.split(".")
+    message: Any = {name: {}, snake(name): {"other": 1}}
+    for each in reversed(outer):
+        message = {each: message}
+    assert parse(json.dumps(message)).unknown[-1] == {".".join([*outer, snake(name)]): {"other": 1}}
+
+
 def test_names_of_a_tool_s_own_are_not_unknown() -> None:
     call = {"id": "s1", "toolType": "URL_CONTEXT", "args": {"brandNew": 1}}
     answer = {"id": "s1", "toolType": "URL_CONTEXT", "response": {"brandNew": {"newer": 1}}}

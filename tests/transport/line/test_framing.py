@@ -119,6 +119,7 @@ def test_where_a_stream_is_cut_makes_no_difference(stream: bytes) -> None:
 UNLAWFUL = {
     "a reserved bit": b"\xc1\x00",
     "an opcode that does not exist": b"\x83\x00",
+    "one of a control frame that is still to come": b"\x8b\x7d",
     "a control frame that does not end": b"\x09\x00",
     "a continuation of nothing": b"\x80\x00",
     "a mask": b"\x81\xff",
