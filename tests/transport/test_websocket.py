@@ -139,9 +139,11 @@ async def test_closing_from_another_task_ends_the_reader_and_says_by_us() -> Non
 
 async def test_a_frame_that_is_being_sent_goes_before_the_close() -> None:
     heard: list[str | bytes] = []
+    over = threading.Event()  # the server reads in a thread of its own
 
     def listen(connection: ServerConnection) -> None:
         heard.extend(connection)
+        over.set()
 
     with server(listen) as url:
         async with WebSocket().dial(url, {}) as transport, anyio.create_task_group() as group:
@@ -154,6 +156,7 @@ async def test_a_frame_that_is_being_sent_goes_before_the_close() -> None:
             group.start_soon(say)
             await begun.wait()
             await transport.aclose()
+        assert await anyio.to_thread.run_sync(over.wait, 5)
     assert heard == ["last words"]
 
 

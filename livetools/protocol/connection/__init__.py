@@ -1,4 +1,4 @@
-"""The connection: dials and setup, planned moves at a goAway, what a close code means, retries and delays, parking.
+"""The connection: dials and setup, planned moves at a goAway, what closes and HTTP statuses mean, retries, parking.
 
 ``connection_states`` is the state table; ``connection`` carries out its transitions. ``close_codes`` says what a close
 means and whether to retry; ``reconnect_policy`` how often and how fast. ``parking`` says when nothing would be lost by

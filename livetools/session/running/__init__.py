@@ -1,4 +1,4 @@
-"""Runs a session's machine: its tasks, sockets, writes and clock, the events not yet read, and how long leaving takes.
+"""Runs a session's machine: tasks, sockets, writes, clock, hand-offs, the log of the line, unread events, the leaving.
 
 ``driver`` feeds the machine and carries out its actions; ``session_driver`` adds what only a session has. ``sockets``
 runs one task per connection, ``writer`` writes frames in order, ``unread_events`` is bounded in bytes. ``task_host``
