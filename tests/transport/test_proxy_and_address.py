@@ -93,6 +93,7 @@ def resolves_to(*addresses: str) -> Iterator[None]:
         trio.socket.set_custom_hostname_resolver(before)
 
 
+@pytest.mark.virtual_time
 async def test_a_silent_address_does_not_use_up_the_time_of_the_next() -> None:
     async with FakeLiveServer() as server:
         port = int(server.url.rsplit(":", 1)[1].split("/")[0])
@@ -120,6 +121,7 @@ async def failure(base_url: str, *, timeout: float = 0.4, **transport: Any) -> L
     return caught.value
 
 
+@pytest.mark.virtual_time
 async def test_a_host_that_does_not_answer() -> None:
     with black_hole() as port:
         error = await failure(f"ws://127.0.0.2:{port}")
@@ -128,6 +130,7 @@ async def test_a_host_that_does_not_answer() -> None:
     assert "no session within 0.4 s" in str(error)
 
 
+@pytest.mark.virtual_time
 async def test_a_port_that_is_silent_in_tls() -> None:
     async with silent() as port:
         error = await failure(f"wss://127.0.0.1:{port}")
@@ -135,6 +138,7 @@ async def test_a_port_that_is_silent_in_tls() -> None:
     assert "silent in TLS: is it a plain port" in str(error)
 
 
+@pytest.mark.virtual_time
 async def test_a_port_that_does_not_answer_the_upgrade() -> None:
     async with silent() as port:
         error = await failure(f"ws://127.0.0.1:{port}")
@@ -143,6 +147,7 @@ async def test_a_port_that_does_not_answer_the_upgrade() -> None:
     assert "wss://" in str(error)
 
 
+@pytest.mark.virtual_time
 @GIVES_UP_A_SILENT_PROXY
 async def test_a_proxy_that_is_silent_is_named_without_its_password() -> None:
     async with silent() as port:
@@ -166,6 +171,7 @@ async def test_a_silent_address_of_a_proxy_does_not_use_up_the_time_of_the_next(
     assert "the proxy refused to connect to service.invalid:443 (HTTP 403)" in str(error)
 
 
+@pytest.mark.virtual_time
 async def test_a_service_that_does_not_complete_the_setup() -> None:
     async with FakeLiveServer() as server:
         server.faults.never_setup = True

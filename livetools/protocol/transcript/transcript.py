@@ -28,7 +28,7 @@ from livetools.events import (
 )
 from livetools.protocol.messages.outgoing import encode
 
-from .notes import Notes
+from .notes import Notes, decode
 from .placing import Placing
 from .steps import Content, Part, Step, render, without_functions
 
@@ -72,6 +72,7 @@ class Transcript(Sequence[Content]):
         self._calls: dict[str, int] = {}  # those without a final answer: the exchange that they were made in
         # Whether what was heard in this exchange is finished; None: nothing was.
         self._heard: bool | None = None
+        self._placed: Placing | None = None  # the notes so far, for somebody who reads again and again
 
     # what the session sends
 
@@ -184,9 +185,13 @@ class Transcript(Sequence[Content]):
         self._heard = None
 
     def _note(self, *note: object, exchange: int | None = None) -> None:
-        self._notes.add(encode(note), exchange)
+        made = encode(note)
+        self._notes.add(made, exchange)
+        # Somebody reads again and again: one note more is placed, instead of all of them.
+        if self._placed is not None:
+            self._placed.place(decode(made))
         while self._notes.weight > self.max_bytes and self._drop():
-            pass
+            self._placed = None  # it has steps that are gone
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
@@ -206,10 +211,13 @@ class Transcript(Sequence[Content]):
         self.dropped += len(placing.steps)
         return True
 
-    def _steps(self) -> list[Step]:
-        placing = Placing()
-        for note in self._notes:
-            placing.place(note)
+    def _steps(self, keep: bool = True) -> list[Step]:
+        placing = self._placed
+        if placing is None:
+            placing = Placing()
+            for note in self._notes:
+                placing.place(note)
+            self._placed = placing if keep else None
         return placing.steps
 
     # what others read
@@ -241,10 +249,10 @@ class Transcript(Sequence[Content]):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""
-        return {name: value for name, value in vars(self).items() if name != "_on_full"}
+        return {name: value for name, value in vars(self).items() if name not in ("_on_full", "_placed")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, _on_full=None)
+        vars(self).update(state, _on_full=None, _placed=None)
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
@@ -270,7 +278,7 @@ class Transcript(Sequence[Content]):
         """
         steps: deque[Step] = deque()
         # The newest steps are kept, and at least one, even if it is larger than the bound.
-        for step in reversed(self._steps()):
+        for step in reversed(self._steps(keep=False)):
             max_bytes -= len(encode(render([step])))
             if max_bytes < 0 and steps:
                 break

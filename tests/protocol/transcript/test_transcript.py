@@ -28,6 +28,7 @@ from livetools.events import (
     UsageUpdate,
 )
 from livetools.formats import check
+from livetools.protocol.transcript.placing import Placing
 from livetools.protocol.transcript.steps import UNHEARD
 from livetools.protocol.transcript.transcript import CONTINUED, Transcript
 
@@ -379,6 +380,24 @@ def test_a_conversation_is_the_same_however_often_it_is_asked_for(history: list[
         assert watched.contents is not None
     assert noted.contents == watched.contents
     assert noted.dropped == watched.dropped
+
+
+def test_of_a_conversation_that_is_read_again_and_again_each_note_is_placed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    placed: list[Any] = []
+
+    class Counted(Placing):
+        def place(self, note: Any) -> None:
+            placed.append(note)
+            super().place(note)
+
+    monkeypatch.setattr("livetools.protocol.transcript.transcript.Placing", Counted)
+    transcript = Transcript()
+    for number in range(100):
+        transcript.event(TextChunk(f"{number} "))
+        assert len(transcript) == 1
+    assert len(placed) == 100
 
 
 def test_what_nobody_asks_for_is_bounded_as_well():

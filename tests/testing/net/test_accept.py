@@ -133,6 +133,7 @@ def impatient(monkeypatch):
         monkeypatch.setattr(f"livetools.testing.{module}.SILENT", 0.2)
 
 
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("tls", [False, True])
 @pytest.mark.parametrize(
     "said", [b"", b"GET / HT", UPGRADE, BODILESS], ids=["nothing", "half", "upgrade", "post"]
@@ -150,6 +151,7 @@ async def test_a_socket_that_falls_silent_too_early_is_closed(impatient, said, t
         assert not server.service.log.errors
 
 
+@pytest.mark.virtual_time
 async def test_a_client_that_has_spoken_may_be_silent_for_as_long_as_it_likes(impatient, dial):
     async with FakeLiveServer() as server, dial(server) as client:
         await anyio.sleep(0.5)
