@@ -106,7 +106,9 @@ def test_a_new_field_of_every_word_is_told_once_a_message_and_what_holds_somethi
     assert len(strangers({"serverContent": {"modelTurn": {"parts": files}}})) == 2
 
 
-@pytest.mark.parametrize("path", ["serverContent", "serverContent.turnComplete", "toolCall", "goAway.timeLeft"])
+@pytest.mark.parametrize(
+    "path", ["serverContent", "serverContent.turnComplete", "toolCall", "goAway.timeLeft"]
+)
 def test_a_field_that_came_in_both_spellings_is_told_where_it_was_not_read(path: str) -> None:
     *outer, name = path.split(".")
     message: Any = {name: {}, snake(name): {"other": 1}}
