@@ -355,7 +355,7 @@ def detached(error: Exception) -> Exception:
         base for base in type(error).__mro__ if base.__module__ in ("builtins", __name__)
     )
     if kind is type(error):
-        own = {name: value for name, value in vars(error).items() if name in _OWN}
+        own = {key: value for key, value in vars(error).items() if key in _OWN}
         try:
             made: Exception = _remade(kind, (text,), own) if kind.__module__ == __name__ else kind(text)
             if str(made) == text:

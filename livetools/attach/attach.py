@@ -270,7 +270,7 @@ def _anext(messages: AsyncIterator[Any], waited: Callable[[], None]) -> Generato
             except BaseException as error:
                 waits_for = steps.throw(error)
             else:
-                value = yield from steps
+                value = yield from steps  # asyncio's tasks send nothing into it: the next step is taken
                 waited()
                 return value
     except StopIteration as end:

@@ -20,7 +20,7 @@ from livetools.setup.plan_fields import Plan
 from .messages import outgoing
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # its parts hold what was said, and the handle
 class Unprompted:
     """The texts that wait for a quiet moment, and what makes texts of them."""
 
@@ -82,8 +82,8 @@ class Unprompted:
             return False
         self.since = min(self.since, now)
         # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
-        answered = any(item.prompts for item in self.input.queue)
-        if not self.turns.idle or answered or self.input.in_activity:
+        prompted = any(item.prompts for item in self.input.queue)
+        if not self.turns.idle or prompted or self.input.in_activity:
             return False  # it would cut somebody off
         # A lost call: somebody waits for it.
         awaited = any(not record.policy.background for record in self.calls.texts)

@@ -132,7 +132,8 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
         raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     if profile.known:
         return []
-    return [f"unknown model {model!r}: assuming it supports everything; profile=ModelProfile(...) says more"]
+    assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
+    return [f"unknown model {model!r}: {assumed}"]
 
 
 def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
@@ -259,7 +260,9 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
     # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
         if False in proactivity.values():
-            raise ConfigError(f"{profile.family} is always proactive: leave proactivity out")
+            raise ConfigError(
+                f"{profile.family} is always proactive, and refuses False: leave proactivity out"
+            )
         del setup["proactivity"]
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
@@ -385,7 +388,8 @@ def _behavior(
         return ("BLOCKING" if profile.states_behavior else profile.default_behavior), False
     if wanted == "BLOCKING":
         if profile.blocking == "refused":
-            raise ConfigError(f"{name}: {profile.family} takes no BLOCKING calls; leave behavior out")
+            instead = "leave behavior out, or say behavior='non_blocking'"
+            raise ConfigError(f"{name}: {profile.family} takes no BLOCKING calls; {instead}")
         return "BLOCKING", False
     # Both are the same where the model does not wait: background work only differs where it would.
     if profile.non_blocking == "honoured":

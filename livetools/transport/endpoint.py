@@ -202,11 +202,14 @@ def _add_client(given: Given, client: object) -> None:
     # These say as whom the client dials. Where it dials may still be said beside it: base_url, version, headers.
     own = ("api_key", "credentials", "project", "location", "vertexai")
     if doubled := [name for name in own if getattr(given, name) is not None]:
-        raise ConfigError(f"client= and {doubled[0]}= are both set: the client has its own")
+        raise ConfigError(f"client= and {doubled[0]}= are both set: pass only client=")
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
-        raise ConfigError(f"client is a {type(client).__name__}, not a google.genai.Client 3: pass api_key=")
+        kind = type(client).__name__
+        raise ConfigError(
+            f"client is a {kind}, not a google.genai.Client of version 3: pass api_key= instead"
+        )
     headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
     if not inner.vertexai and version == "v1":
@@ -338,7 +341,9 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
         # Reading the port is what raises for one that is not a number.
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
-        raise ConfigError(f"base_url: the port of {parts.hostname!r} is not from 0 to 65535") from None
+        raise ConfigError(
+            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
+        ) from None
     if scheme == "ws" and not loopback and not allow_insecure:
         instead = "use wss://, or transport=WebSocket(allow_insecure=True)"
         raise ConfigError(f"base_url: ws:// would send the key to {parts.hostname} unencrypted; {instead}")

@@ -183,7 +183,8 @@ class TrioAdapter(Adapter[TrioConnection]):
         self._connection.line.read_on()
 
     async def _close(self) -> None:
-        await self._connection.line.write(bytes)  # nothing: frames that came before the close go before it
+        # Writes nothing, and waits for its turn: frames that came before the close go before it.
+        await self._connection.line.write(lambda: b"")
         await self._connection.aclose()
 
     async def _cut(self) -> None:

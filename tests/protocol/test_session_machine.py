@@ -51,6 +51,15 @@ ASYNC = CallPolicy("later", behavior="NON_BLOCKING", ends_turn=True, takes_sched
 PATIENT = ReconnectPolicy(attempts=3, initial=0.25)
 
 
+def test_the_rooms_of_a_machine_print_nothing_of_what_they_hold() -> None:
+    hidden = "of-the-users"
+    known = replace(plan(ECHO), handle=hidden, setup={"model": "m", "systemInstruction": hidden})
+    d = Driver(known).live()
+    d.machine.send_text(hidden, d.now)
+    rooms = {name: repr(room) for name, room in vars(d.machine).items() if room is not known}
+    assert [name for name, shown in rooms.items() if hidden in shown] == []
+
+
 def test_a_call_is_run_and_answered_once() -> None:
     d = Driver(plan(ECHO)).live().call(("c1", "echo"))
     assert d.started == ["c1"]

@@ -81,6 +81,7 @@ async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
         async with opened(model="some-model"):
             pass
     assert "unknown model 'some-model'" in caplog.text
+    assert "connect(profile=ModelProfile(...)) tells what it does not" in caplog.text
 
 
 async def test_latency_is_in_the_stats(opened: Opened) -> None:

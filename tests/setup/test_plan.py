@@ -141,7 +141,11 @@ class TestRefusedBeforeDialling:
             (THINKING, {}, "wants a thinking level"),
             (THINKING, {"config": {"thinking_config": {"thinking_level": "MINIMAL"}}}, "HIGH, LOW, MEDIUM"),
             (LIVE, {"config": {"enable_affective_dialog": True}}, "enable_affective_dialog"),
-            (LIVE, {"config": {"proactivity": {"proactive_audio": False}}}, "always proactive"),
+            (
+                LIVE,
+                {"config": {"proactivity": {"proactive_audio": False}}},
+                "refuses False: leave proactivity out",
+            ),
             (FLASH, {"config": {"proactivity": {"proactive_audio": True}}}, "proactivity"),
             (
                 NATIVE,
@@ -158,7 +162,7 @@ class TestRefusedBeforeDialling:
             (TRANSCRIBE, {"handle": "h"}, "no handles"),
             (TRANSCRIBE, {"history": [{"role": "user", "parts": ["hi"]}]}, "no history"),
             (FLASH, {"tools": [spec()], "reply_format": "client_content"}, "mid-session"),
-            (THINKING, {"config": LOW, "tools": [spec(behavior="BLOCKING")]}, "BLOCKING"),
+            (THINKING, {"config": LOW, "tools": [spec(behavior="BLOCKING")]}, "say behavior='non_blocking'"),
             (THINKING, {"config": LOW, "tools": [spec(scheduling="SILENT")]}, "scheduling"),
             (LIVE, {"config": {"tools": [print]}}, "tools="),
             (LIVE, {"config": 7}, "LiveConnectConfig"),

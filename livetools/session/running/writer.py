@@ -34,7 +34,7 @@ class Writer:
 
     def __init__(self, owner: WriterOwner, frame_listeners: Sequence[FrameListener] = ()) -> None:
         log = FrameLog.wanted()
-        listeners = [*frame_listeners, *([] if log is None else [log])]
+        listeners = [*frame_listeners] if log is None else [*frame_listeners, log]
         self.frame_taps = FrameTaps(listeners) if listeners else None
         self._owner = owner
         self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
