@@ -64,8 +64,8 @@ class Line(trio.abc.Stream):
         while self._inflow.full:
             self._room = trio.Event()
             await self._room.wait()
-        # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on. Where
-        # the close is ours, its answer may be behind much else, and has a deadline of its own.
+        # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on.
+        # Where the close is ours, its answer may be behind much else, and has a deadline of its own.
         if self._closes():
             until = trio.current_time() + LINGER
             self._until = until if self._inflow.left else min(self._until, until)
