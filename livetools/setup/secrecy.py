@@ -45,6 +45,9 @@ class Secrets(SimpleNamespace):
 
 def place(error: BaseException) -> str:
     """Where an exception was raised, without its words: those may hold arguments, results and worse."""
+    # What Python makes of a StopIteration in a coroutine was raised nowhere.
+    if type(error) is RuntimeError and isinstance(error.__cause__, StopIteration):
+        error = error.__cause__
     passed = list(traceback.walk_tb(error.__traceback__))
     if not passed:
         return type(error).__name__

@@ -49,7 +49,7 @@ class PushConnection(Receiving, ClientConnection):
         inflow.silence.heard = inflow.now()
         if inflow.cutter is None:
             data = self._upgrading(data)
-        if inflow.cutter is not None and data:
+        if inflow.cutter is not None and data and self._reads():
             inflow.cutter.add(data)
             if not inflow.paused:
                 self.advance()

@@ -42,6 +42,7 @@ class Line(trio.abc.Stream):
         self._stream, self._inflow, self._closes = stream, inflow, closes
         self._room = trio.Event()  # the queue has room
         self._lock = trio.Lock()
+        self._until = inf  # when the peer must have closed the line
 
     async def write(self, make: Callable[[], bytes]) -> None:
         """Write what ``make`` returns once nobody else writes; ``b""``: nothing."""
@@ -63,8 +64,12 @@ class Line(trio.abc.Stream):
         while self._inflow.full:
             self._room = trio.Event()
             await self._room.wait()
-        # Once the closing frames have been exchanged it is for the peer to close the line.
-        with trio.move_on_after(LINGER if self._closes() else inf):
+        # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on.
+        # Where the close is ours, its answer may be behind much else, and has a deadline of its own.
+        if self._closes():
+            until = trio.current_time() + LINGER
+            self._until = until if self._inflow.left else min(self._until, until)
+        with trio.move_on_at(self._until):
             try:
                 data = await self._stream.receive_some(max_bytes)
                 self._inflow.silence.heard = trio.current_time()

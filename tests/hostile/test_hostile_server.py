@@ -209,8 +209,16 @@ def odd(data: bytes) -> Callable[[Raw], None]:
     return script
 
 
+def talks_on(line: Raw) -> None:
+    line.begin()
+    line.close(1011, "over")
+    while True:  # until the client has cut the line
+        line.sock.sendall(Raw.frame(b"x" * 60_000))
+
+
 BROKEN_LINES: dict[str, Callable[[Raw], None]] = {
     "a close, and a line that stays": silent,
+    "a close, and messages without end": talks_on,
     "an opcode that is none": odd(b"\x83\x00"),
     "bits that must not be set": odd(b"\xff\x7f" * 8),
     "a masked frame of exabytes": odd(b"\x81\xff" + (2**62).to_bytes(8) + b"x" * 100),

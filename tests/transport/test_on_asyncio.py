@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -264,6 +265,22 @@ async def test_a_frame_that_the_peer_takes_when_a_blocked_loop_turns_again_has_n
         end = await transport.listen(lambda message: None)
     assert end.code == 1000
     assert len(seen) == 1
+
+
+async def test_what_comes_behind_the_end_is_not_kept() -> None:
+    def script(line: Raw) -> None:
+        line.upgrade()
+        line.close(1000)
+        while True:  # until the client has cut the line
+            line.sock.sendall(frames("x" * 60_000))
+
+    tracemalloc.start()
+    try:
+        async with dialled(script) as transport:
+            await transport.listen(lambda message: None)
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -123,11 +123,10 @@ class Guardrails:
         method: Callable[..., object] = getattr(hook, name)
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
-            judging = self._judge(hook, name, told)
             if not inspect.isawaitable(told):
-                return await judging
+                return await self._judge(hook, name, told)
             # In a copy of the context: what an async hook sets is not seen by the next one.
-            self._running = Leavable(judging, copy_context())
+            self._running = Leavable(self._judge(hook, name, told), copy_context())
             if self._closed:
                 self._running.leave_soon()
             await self._running

@@ -113,6 +113,25 @@ async def test_a_call_whose_check_fails_is_refused_and_does_not_run(
     assert "hunter2" not in caplog.text
 
 
+def runs_out(self: object, call: Call) -> object:
+    return next(iter([]))
+
+
+async def runs_out_later(self: object, call: Call) -> object:
+    return next(iter([]))
+
+
+@pytest.mark.parametrize("before", [runs_out, runs_out_later])
+async def test_a_check_that_raises_what_a_coroutine_cannot_is_logged_with_its_own_line(
+    opened: Opened, caplog: pytest.LogCaptureFixture, before: Callable[..., object]
+) -> None:
+    till = Till()
+    async with opened([till.pay], hooks=[guard(before=before)]) as line:
+        assert await answer(line, amount=5) == {"error": REFUSED}
+    assert f"StopIteration at {__file__}" in caplog.text
+    assert f"in {before.__name__}" in caplog.text
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_check_that_raises_a_cancellation_of_its_own_refuses_the_call(opened: Opened) -> None:
     till = Till()
