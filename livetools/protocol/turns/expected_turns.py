@@ -372,8 +372,8 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
-        certain = (self._queue and self._queue[0].until == inf) or not self.idle
-        if self._patience == inf and certain:
+        # No doubt, or none that the silence settles.
+        if self._patience == inf and ((self._queue and self._queue[0].until == inf) or not self.idle):
             return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 

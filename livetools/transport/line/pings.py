@@ -19,7 +19,8 @@ class Counts:
     A ping holds only these, and not the :class:`Pongs` that holds the ping.
     """
 
-    messages = taken = 0
+    def __init__(self) -> None:
+        self.messages = self.taken = 0
 
 
 class Ping:
@@ -47,6 +48,7 @@ class Pongs(Counts):
         later: Callable[[float, Callable[[], None]], object],
         clock: Callable[[], float],
     ) -> None:
+        super().__init__()
         self._write, self._later, self._clock = write, later, clock
         self._sent: Ping | None = None  # is out
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
