@@ -573,5 +573,5 @@ Event: TypeAlias = (
     SessionStarted | TextChunk | ThoughtChunk | AudioChunk | VideoChunk | InputTranscript | OutputTranscript
     | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested
     | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding
-    | GoAway | HandleUpdate | Reconnecting | Reconnected | HandedOff | Stalled | InputDropped | UnknownMessage
+    | GoAway | HandleUpdate | HandedOff | Reconnecting | Reconnected | Stalled | InputDropped | UnknownMessage
 )  # fmt: skip

@@ -203,7 +203,7 @@ class Attached:
             # A message may be left from a caller who was cancelled.
             if self._message is None:
                 await self._receive()
-                if self._slice.over():  # many are at hand
+                if self._slice.over():  # many are at hand: the loop is shared now and then
                     await self._slice.share()
         finally:
             self._reading = False

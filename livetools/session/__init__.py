@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
 
+# The module in aliases/ is found in this package, under the name that programs outside import.
+__path__.append(f"{__path__[0]}/aliases")
+
 _HOMES = {
     "Clock": "livetools.session.running.clock",
     "Dialer": "livetools.transport.contract",

@@ -226,7 +226,6 @@ class Ledger:
         self.pending: dict[int, Record] = {}  # in the order in which they came
         self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
-
         self.left: set[int] | None = None  # runs that are not pending any more, for somebody who clears it
 
     def enter(self, record: Record) -> None:

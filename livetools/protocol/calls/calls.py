@@ -91,8 +91,9 @@ class Calls:
                 continue  # a duplicate
             members.append(record)
         # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
-        for record in members if self.replies.grouped else ():
-            record.group = members
+        if self.replies.grouped:
+            for record in members:
+                record.group = members
         if again:
             self._reoffer(again, now)
         for record in new:
