@@ -82,8 +82,7 @@ async def connected(host: str, port: int) -> socket.socket:
         raise
     if winner is None:
         # That a host refuses says more than that another of its addresses has no route.
-        refused = [error for error in errors if isinstance(error, ConnectionRefusedError)]
-        raise (refused or errors)[-1]
+        raise max(reversed(errors), key=lambda error: isinstance(error, ConnectionRefusedError))
     return winner
 
 
