@@ -38,9 +38,11 @@ def dollars(
     from genai_prices import calc_price
 
     kinds = {name: modalities[kind] for kind, name in PRICED.items() if modalities.get(kind)}
-    counted = Priced(input_tokens=prompt, output_tokens=response, cache_read_tokens=cached or None, **kinds)
     try:
+        counted = Priced(
+            input_tokens=prompt, output_tokens=response, cache_read_tokens=cached or None, **kinds
+        )
         price = calc_price(counted, model.rpartition("/")[2], provider_id="google")
-    except (LookupError, ValueError):  # an unknown model; kinds that do not add up
+    except (LookupError, ValueError):  # an unknown model; counts below 0, or that do not add up
         return None
     return float(price.total_price)

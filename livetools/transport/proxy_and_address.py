@@ -69,16 +69,20 @@ async def connected(host: str, port: int) -> socket.socket:
                 line.close()
             over.set()
 
-    async with anyio.create_task_group() as group:
-        for address in _interleaved(addresses):
-            over = anyio.Event()
-            group.start_soon(attempt, address, over)
-            with anyio.move_on_after(STAGGER):  # the next one begins sooner where this one has failed
-                await over.wait()
+    try:
+        async with anyio.create_task_group() as group:
+            for address in _interleaved(addresses):
+                over = anyio.Event()
+                group.start_soon(attempt, address, over)
+                with anyio.move_on_after(STAGGER):  # the next one begins sooner where this one has failed
+                    await over.wait()
+    except BaseException:  # cancelled, when one had answered already
+        if winner is not None:
+            winner.close()
+        raise
     if winner is None:
         # That a host refuses says more than that another of its addresses has no route.
-        refused = [error for error in errors if isinstance(error, ConnectionRefusedError)]
-        raise (refused or errors)[-1]
+        raise max(reversed(errors), key=lambda error: isinstance(error, ConnectionRefusedError))
     return winner
 
 

@@ -50,8 +50,15 @@ def test_the_families_have_prices(model):
         Usage(1, 1, 2),
         Usage(1, 1, 2, model="models/nobody-knows-this-one"),
         Usage(1, 1, 2, modalities={"response_audio": 5}, model=LIVE),
+        Usage(-1, 1, 2, model=LIVE),
     ],
-    ids=["nothing was counted", "no model", "an unknown model", "kinds that do not add up"],
+    ids=[
+        "nothing was counted",
+        "no model",
+        "an unknown model",
+        "kinds that do not add up",
+        "less than nothing",
+    ],
 )
 def test_what_cannot_be_told_is_none(tokens):
     assert tokens.cost is None

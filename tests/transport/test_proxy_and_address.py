@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -17,7 +18,7 @@ from support.raw import Raw, raw_server
 from livetools import ConfigError, ConnectFailed, LiveToolsError, SetupTimeout, WebSocket, connect
 from livetools.testing import FakeLiveServer
 from livetools.transport.loop.wake import on_trio
-from livetools.transport.proxy_and_address import is_address, named, proxy_for, read_proxy
+from livetools.transport.proxy_and_address import connected, is_address, named, proxy_for, read_proxy
 
 pytestmark = pytest.mark.anyio
 
@@ -345,3 +346,17 @@ async def test_a_variable_without_a_scheme_is_a_proxy_that_is_dialled(
 
 async def test_an_option_without_a_scheme_is_a_proxy_that_is_dialled() -> None:
     assert "the proxy 127.0.0.1:1 cannot be reached" in await dialled("127.0.0.1:1")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_dial_that_is_cancelled_at_any_step_leaves_no_socket_to_the_collector() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for steps in range(12):
+            dial = asyncio.ensure_future(connected("127.0.0.1", server.getsockname()[1]))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            dial.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                (await dial).close()
+            del dial
+    gc.collect()  # a socket that nobody has closed is a warning, and so an error
