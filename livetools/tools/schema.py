@@ -154,6 +154,8 @@ class _Reducer:
     def _agreeing(self, flat: Schema, path: str) -> Schema:
         """``flat`` with an enum that fits its type. The enum may hold more types than that: those members go."""
         kind, values = kind_of(flat), [flat["const"]] if "const" in flat else flat.get("enum")
+        if kind == "NULL" and any(value is not None for value in values_of(flat) or ()):
+            return {**{k: v for k, v in flat.items() if k != "type"}, "nullable": True}  # of several types perhaps
         if kind is None or not isinstance(values, list) or not values or kind not in PASSED:
             return flat
         rest = {k: v for k, v in flat.items() if k not in ("enum", "const")}
