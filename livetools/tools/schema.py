@@ -155,7 +155,8 @@ class _Reducer:
         """``flat`` with an enum that fits its type. The enum may hold more types than that: those members go."""
         kind, values = kind_of(flat), [flat["const"]] if "const" in flat else flat.get("enum")
         if kind == "NULL" and any(value is not None for value in values_of(flat) or ()):
-            return {**{k: v for k, v in flat.items() if k != "type"}, "nullable": True}  # of several types perhaps
+            # They may be of several types; what else it says is of no value that it admits.
+            return {**{k: v for k, v in flat.items() if k in OF_ANY_TYPE}, "nullable": True}
         if kind is None or not isinstance(values, list) or not values or kind not in PASSED:
             return flat
         rest = {k: v for k, v in flat.items() if k not in ("enum", "const")}
