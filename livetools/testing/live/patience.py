@@ -7,6 +7,7 @@ a :class:`~livetools.testing.FakeClock` is never failed: it controls the time it
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -23,14 +24,13 @@ LOOK = 0.1  # seconds between two looks
 
 async def outwait(service: Service, session: FakeSession, scripts_over: Callable[[], bool]) -> None:
     """Watch a conversation whose script has ended, until it fails or the server is left."""
-    since, heard = anyio.current_time(), service.heard
-    looked = since
+    since = looked = time.monotonic()
+    heard = service.heard
     while not service.leaving:
         await anyio.sleep(LOOK)
-        patience, now = service.patience, anyio.current_time()
-        since += max(
-            0.0, now - looked - 2 * LOOK
-        )  # while the loop is blocked, as by a debugger, nobody can continue
+        patience, now = service.patience, time.monotonic()
+        # While the loop is blocked, as by a debugger, nobody can continue.
+        since += max(0.0, now - looked - 2 * LOOK)
         looked = now
         busy = session.connection is None or service.log.unanswered() or not session.queue.empty
         speaks, heard = service.heard != heard, service.heard

@@ -6,7 +6,9 @@ import contextlib
 
 import anyio
 import pytest
+import trio
 from support.virtual import block
+from trio.testing import MockClock
 
 import livetools
 from livetools.testing import FakeClock, FakeLiveServer
@@ -55,6 +57,16 @@ async def test_a_program_that_waits_behind_the_end_of_the_script_is_told_and_the
     with pytest.raises(AssertionError, match=OVER) as caught:
         await scenario()
     assert "setupComplete" in str(caught.value)
+
+
+def test_it_is_real_time_where_a_test_moves_the_clock_of_its_loop():
+    async def scenario():
+        async with served() as server, livetools.connect("gemini-3.8-live", **server.options) as session:
+            server.patience = 30.0
+            await session.ask("hello")
+            await anyio.sleep(60)
+
+    trio.run(scenario, clock=MockClock(autojump_threshold=0))
 
 
 async def test_a_session_that_is_iterated_over_ends_with_the_reason():
