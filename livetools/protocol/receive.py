@@ -48,7 +48,7 @@ MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
 PROOF = SPOKEN | MARKERS
 
 
-@dataclass(eq=False, repr=False, slots=True)  # its parts hold what was said, and the handle
+@dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
 class Reception:
     """One message after another, each field of it (3.x sends many together)."""
 

@@ -26,7 +26,7 @@ from .unprompted import Unprompted
 CROWDED = 8
 
 
-@dataclass(eq=False, repr=False, slots=True)  # its parts hold what was said, and the handle
+@dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
 class Dispatch(Unprompted):
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
 

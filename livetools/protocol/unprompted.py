@@ -20,7 +20,7 @@ from livetools.setup.plan_fields import Plan
 from .messages import outgoing
 
 
-@dataclass(eq=False, repr=False, slots=True)  # its parts hold what was said, and the handle
+@dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
 class Unprompted:
     """The texts that wait for a quiet moment, and what makes texts of them."""
 

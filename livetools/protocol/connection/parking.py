@@ -28,7 +28,7 @@ PARKING_HANDLE_TIMEOUT = 5.0
 PARKING_CHECK_INTERVAL = 0.25
 
 
-@dataclass(eq=False, repr=False, slots=True)  # its parts hold what was said, and the handle
+@dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
 class Parking:
     """Whether the session is to be closed as soon as nothing is owed, and whether that is now."""
 
