@@ -124,7 +124,7 @@ class PushConnection(Receiving, ClientConnection):
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
                 self._pass_on(item)
             # Where nothing is left there is nothing to pause for, however late it is.
-            if inflow.full or (cutter.left and time.monotonic() > until):
+            if (inflow.feed is None and inflow.full) or (cutter.left and time.monotonic() > until):
                 return self._pause()
         if inflow.ending is not None:
             (cause,), inflow.ending = inflow.ending, None
