@@ -88,7 +88,7 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = Close(by_us=True)  # where the dial is given up
+        close = Close(by_us=True)  # of a dial that was cancelled
         try:
             with scope:
                 close = await self._converse(link)
