@@ -105,7 +105,7 @@ class Startup:
             try:
                 handlers = ToolRunner(self.plan.response_key, self.hooks)
                 tasks = Tasks(starter, handlers, driver, self.deps, session)
-                sockets = Sockets(group, self.dialer, self.endpoint, driver)
+                sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 for each in beside:
                     await each.finish()
