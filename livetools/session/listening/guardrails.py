@@ -86,7 +86,7 @@ class Guardrails:
 
     async def _run(self) -> None:
         """Call the hooks with what waits for them."""
-        await anyio.lowlevel.checkpoint()  # whoever has said it does not wait for the first step of a hook
+        await anyio.lowlevel.checkpoint()  # neither the reader nor the user waits for its first step
         while self._waiting:
             name, transcript = self._waiting.popleft()
             for hook in self._hooks[name]:
