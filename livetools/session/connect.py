@@ -154,7 +154,7 @@ def connect(
         )  # fmt: skip
         plan = make_plan(
             model, specs_of(made), instructions=instructions, config=fields.all, voice=voice, language=language,
-            vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
+            vertexai=bool(endpoint.vertexai), project=endpoint.project, location=endpoint.location,
             api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
             reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
             max_concurrency=max_concurrency, max_calls=max_calls, max_seconds=max_seconds, idle=idle, allowed=allowed,
