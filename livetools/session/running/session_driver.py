@@ -23,7 +23,7 @@ from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
 from livetools.transport.loop.timer import GAP
-from livetools.transport.loop.wake import Latch, Wake
+from livetools.transport.loop.wake import Wake
 
 from . import leaving
 from .clock import Clock
@@ -57,7 +57,7 @@ class SessionDriver(Driver[Machine]):
         self.taps, self.change = taps, change
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
-        self.over = Latch()
+        self.over = anyio.Event()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
 
@@ -91,7 +91,7 @@ class SessionDriver(Driver[Machine]):
 
     def close(self) -> None:
         """End the session, if it is not over."""
-        if not self.over.is_set:
+        if not self.over.is_set():
             super().close()
 
     # What the machine wants

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 
@@ -71,33 +71,6 @@ def name_loop() -> None:
         name = sniffio.current_async_library_cvar
         if name.get() != "asyncio":  # to ask costs less than to set it at every read
             name.set("asyncio")
-
-
-class Latch:
-    """Something that happens once, for any number that wait. ``is_set`` says whether it has."""
-
-    __slots__ = ("_waiting", "is_set")
-
-    def __init__(self) -> None:
-        self.is_set = False
-        self._waiting: Sequence[Wake] = ()
-
-    def set(self) -> None:
-        """It has happened. In the loop of those who wait."""
-        self.is_set = True
-        for wake in self._waiting:
-            wake.set()
-
-    async def wait(self) -> None:
-        """Until it has happened."""
-        if self.is_set:
-            return
-        wake = make_wake()
-        self._waiting = (*self._waiting, wake)
-        try:
-            await wake.wait()
-        finally:
-            self._waiting = tuple(each for each in self._waiting if each is not wake)
 
 
 def make_wake() -> Wake:
