@@ -79,10 +79,10 @@ def checked(key: object) -> str:
     key = key.strip()
     if not key:
         raise ConfigError("api_key is empty")
-    if any(c.isspace() for c in key):
-        raise ConfigError("api_key holds blanks or line breaks: pass the key alone, not its file or line")
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
+    if " " in key or not key.isascii() or not key.isprintable():
+        raise ConfigError(
+            "api_key holds blanks or other characters that no key has (it is ASCII): copy it again"
+        )
     return key
 
 

@@ -270,10 +270,8 @@ def _complete_vertex(given: Given, default: Callable[[], tuple[object, str | Non
             given.credentials = given.credentials or found
         if not given.project:
             raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
-    for name, value, shape in (
-        ("project", given.project, r"[a-z0-9.:-]+"),
-        ("location", given.location, r"[a-z0-9-]+"),
-    ):
+    for name, shape in (("project", r"[a-z0-9.:-]+"), ("location", r"[a-z0-9-]+")):
+        value = getattr(given, name)
         if value is not None and not re.fullmatch(shape, value, re.I):
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
 

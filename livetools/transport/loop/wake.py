@@ -10,19 +10,13 @@ import asyncio
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import TypeAlias
 
-
-class Wake(Protocol):
-    """A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
-
-    Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
-    loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
-    """
-
-    def wait(self) -> Awaitable[None]: ...
-
-    def set(self) -> None: ...
+#: A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
+#:
+#: Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
+#: loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
+Wake: TypeAlias = "_AsyncioWake | _TrioWake"
 
 
 def on_trio() -> bool:
@@ -43,11 +37,6 @@ def this_loop() -> object | None:
         return None
 
 
-def this_task() -> asyncio.Task[object] | None:
-    """The task that runs, on asyncio; ``None`` on trio."""
-    return None if on_trio() else asyncio.current_task()
-
-
 def open_nurseries() -> bool:
     """Whether this task has opened nurseries, on trio, and not left them; false on asyncio."""
     if not on_trio():
@@ -57,8 +46,9 @@ def open_nurseries() -> bool:
     return bool(trio.lowlevel.current_task().child_nurseries)
 
 
-def was_cancelled(task: asyncio.Task[object] | None) -> bool:
-    """Whether somebody cancelled this task by ``Task.cancel``, and it ran on (only asyncio has that)."""
+def was_cancelled() -> bool:
+    """Whether somebody cancelled the task that runs by ``Task.cancel``, and it ran on (only asyncio has that)."""
+    task = None if on_trio() else asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
