@@ -127,9 +127,7 @@ class Writer:
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
-        if frame.begins is not None:
-            write, place = frame.begins
-            write.begin(place)
+        frame.begin()
         try:
             if data is not None:
                 if self.frame_taps is not None:
