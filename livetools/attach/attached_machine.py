@@ -14,7 +14,7 @@ from livetools.protocol.calls.actions import Action, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import CallPiece
+from livetools.protocol.messages.incoming import FunctionCall
 from livetools.protocol.stats import CallsView
 from livetools.setup.plan_fields import Plan
 
@@ -32,7 +32,7 @@ class AttachedMachine(CallsView):
 
     # Inputs
 
-    def heard(self, asked: Sequence[CallPiece], cancelled: Sequence[str], now: float) -> None:
+    def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
         # there are no pings, nor turns: what a socket was handed has been read once the model says something
         self.calls.read(self._outbox.output(0))

@@ -154,8 +154,6 @@ class Dispatch(Unprompted):
             # audioStreamEnd flushes what the service has cached: it may answer that, and nobody waits for it.
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
-        # where the user marks speech, no turn begins without a prompt: the end of an activity is one
-        turns.hears(self.input.streams and not self.input.manual)
         return [Frame(link, item.frame, item.receipt, item) for item in items]
 
 

@@ -42,6 +42,13 @@ Pong: TypeAlias = Callable[[], int | None]
 #: Bytes kept for transparent replay, past which media goes: about 3 minutes of audio at 16 kHz.
 REPLAY_BOUND = 8 * 1024 * 1024
 
+#: After this many connections closed while one text was in flight, it is taken for what closes them.
+ENDINGS_AT_MOST = 5
+#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
+#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
+#: call again.
+MEDIA_ENDINGS_AT_MOST = 2
+
 
 class EntryState(Enum):
     """The state of an entry."""
