@@ -252,7 +252,7 @@ class Attached:
         """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""
         if code is None or self._left:
             return
-        self._driver.machine.lost(self._driver.clock.now())
+        self._driver.machine.gone(self._driver.clock.now())
         self._driver.step()
         if code == 1000:
             raise StopAsyncIteration from None
