@@ -47,10 +47,10 @@ def make_plan(
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
-    ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict; of its tools, those that the service runs
-    itself: functions in it belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. Times
-    are in seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what
-    the service would close the connection for on this model.
+    ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict, with the tools that the service runs itself:
+    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. Times are in
+    seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what the service would
+    close the connection for on this model.
     """
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
