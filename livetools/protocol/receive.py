@@ -32,11 +32,9 @@ from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Entry, Outbox
 from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
-from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.quiet_moment import QuietMoment
+from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
 
 from .messages import to_events
 
@@ -55,13 +53,11 @@ class Reception:
     calls: Calls
     turns: Turns
     input: InputQueue
-    quiet: QuietMoment
+    speech: SpeechTimes
     outbox: Outbox
     connection: Connection
-    latency: Latency
     tell: Callable[[Event], None]
     model: str  # whose tokens are counted
-    limits: TimeLimits
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
     cuts_next: bool = False  # the model is cut off as soon as it speaks, whenever that will be
     turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
@@ -182,9 +178,8 @@ class Reception:
         if isinstance(event, Interrupted):
             self.sound.clear()
             self.turns.interrupted(now)
-            self.quiet.cut_off(now)
-            self.limits.heard(now)
-            self.latency.cut_off()
+            self.speech.cut_off(now)
+            self.speech.present(now)
             if not self.suppressed:
                 self.tell(event)
         elif type(event) in SPOKEN:
@@ -194,25 +189,20 @@ class Reception:
             if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:
                 seconds = len(heard.data) / SAMPLE / heard.rate
             self.turns.content(now, seconds)
-            self.quiet.said(now, seconds)
-            self.limits.spoke(now, seconds)
+            self.speech.said(now, seconds)
             # Suppressed or half a sample: the model has spoken all the same, and the turns must know.
             if heard is not None and not self.suppressed:
                 if type(heard) in PERCEIVED:
-                    self.latency.output(now)
+                    self.speech.output(now)
                 self.tell(heard)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
                 self.turns.heard_user()
             if isinstance(event, InputTranscript):
-                self.quiet.said(now)
-                self.latency.heard(now)
-                self.limits.transcribed(event.text, now)
+                self.speech.heard(event.text, now)
             elif isinstance(event, VoiceActivity):
-                self.limits.heard(now)
-                self.quiet.user(event.kind == "start", now)
-                self.latency.user(event.kind == "start", now)
+                self.speech.user(event.kind == "start", now)
             elif isinstance(event, Grounding):  # it is not stuck
                 self.turns.worked(now)
             self.tell(event)
@@ -246,7 +236,7 @@ class Reception:
 
     def timed(self, end: TurnComplete) -> TurnComplete:
         """With the times of the turn that ends, as far as they are known; a filler ends none."""
-        times = None if end.status == "IN_PROGRESS" else self.latency.turn_ended()
+        times = None if end.status == "IN_PROGRESS" else self.speech.turn_ended()
         return end if times is None else replace(end, first_output=times[0], last_output=times[1])
 
     def _ended(self, told: TurnComplete | None) -> None:

@@ -17,7 +17,6 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.input.input_queue import Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
-from livetools.protocol.transcript.latency import Histogram
 from livetools.setup.plan_fields import Plan
 
 from .unprompted import Unprompted
@@ -32,7 +31,6 @@ class Dispatch(Unprompted):
 
     outbox: Outbox
     connection: Connection
-    answered: Histogram
     setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
     control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
@@ -120,7 +118,7 @@ class Dispatch(Unprompted):
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in FINAL_KINDS
                 if last:
-                    self.answered.add(now - record.since)
+                    self.speech.call.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
                 # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
                 apart = record.ends_turn and not record.blocks
@@ -150,7 +148,7 @@ class Dispatch(Unprompted):
                 # Audio begins turns whenever it likes, so with it no count of turn ends proves that a text was read.
                 latest = inf if self.input.streams else turns.ends + turns.upmost
                 self.conversing = True
-                self.quiet.said(now)
+                self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
             if self.outbox.wrote(item, write, after_turn, answer, latest):
                 self.connection.conversation_advanced(now)

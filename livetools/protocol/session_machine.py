@@ -40,11 +40,10 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt
-from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.quiet_moment import QuietMoment
+from livetools.protocol.turns.speech_times import SpeechTimes
 from livetools.setup.plan_fields import Plan
 
 from .connection import close_codes
@@ -94,15 +93,15 @@ class Machine(View):
             plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
         )
         self.connection = Connection(plan, reconnect, random)
-        self.quiet, self.latency = QuietMoment(), Latency()
-        shared = self.calls, self.turns, self.input, self.quiet, self.outbox, self.connection
-        self.dispatch = Dispatch(plan, *shared, self.latency.call)
+        self.speech = SpeechTimes()
+        shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
+        self.dispatch = Dispatch(plan, *shared)
         self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
         self._turn_ends = TurnEnds(self.to_come)
-        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
-        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
+        self.reception = Reception(*shared, self._tell, plan.model)
         self.parking = Parking(
-            self.to_come, self.calls, self.input, self.outbox, self.connection, self.quiet, self.dispatch
+            self.to_come, self.calls, self.input, self.outbox, self.connection, self.speech, self.dispatch
         )
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
@@ -113,7 +112,7 @@ class Machine(View):
         self.closed = False
         self._error: Exception | None = None
         self._ending = False  # a tool said that the session ends
-        # This is the 29th attribute. From the 30th on an object has a dict of its own, which is slower to ask.
+        # This is the 28th attribute. From the 30th on an object has a dict of its own, which is slower to ask.
         self._question: Item | None = None  # the text of the last exchange, over or not
         self._answered: Exchange | None = None  # the last one that is over
 
@@ -194,7 +193,7 @@ class Machine(View):
 
     def user_is_there(self, now: float) -> None:
         """The user is present, though nothing was said: the silence is counted from now on."""
-        self.limits.heard(now)
+        self.speech.present(now)
 
     @contextmanager
     def watched(self, tell: Callable[[], None]) -> Iterator[None]:
@@ -245,9 +244,7 @@ class Machine(View):
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
-        self.limits.heard(now)
-        self.quiet.user(start, now)
-        self.latency.user(start, now)
+        self.speech.user(start, now)
         self.input.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float, rate: int | None = None) -> None:
@@ -262,7 +259,7 @@ class Machine(View):
                 " close the session. Leave the activity() block to end the speech"
             )
         self._now = now
-        self.latency.user(False, now)
+        self.speech.asked(now)
         self.input.put(Item("end", outgoing.audio_stream_end()))
         # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
         if rate is not None:
@@ -289,8 +286,7 @@ class Machine(View):
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.cut_off(now)
-        self.quiet.cut_off(now)
-        self.latency.cut_off()
+        self.speech.cut_off(now)
         self._tell(Interrupted())
 
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
@@ -494,7 +490,7 @@ class Machine(View):
     def _lost(self, close: Close, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.lost()
-        self.quiet.lost()
+        self.speech.lost()
         # Doubts are settled with what came by now, before the loss clears the turns.
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
@@ -504,7 +500,7 @@ class Machine(View):
         self.calls.lose(now, unread)
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
-            self.latency.cut_off()
+            self.speech.cut_off(now)
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
             self.reception.tokens.ends()
         self.reception.lost()
@@ -528,9 +524,9 @@ class Machine(View):
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
-            self.limits.heard(now)
+            self.speech.present(now)
             if item.prompts:
-                self.latency.user(False, now)
+                self.speech.asked(now)
         return item.receipt
 
     def _ended(self) -> Exception:

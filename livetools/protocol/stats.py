@@ -17,8 +17,8 @@ from .input.resend import Receipt
 from .pending import Pending
 from .plan_changes import PlanChanges
 from .receive import Reception
-from .transcript.latency import Latency
 from .turns.idle_and_max_seconds import TimeLimits
+from .turns.speech_times import SpeechTimes
 
 
 class View:
@@ -28,10 +28,10 @@ class View:
     calls: Calls
     connection: Connection
     input: InputQueue
-    latency: Latency
     limits: TimeLimits
     parking: Parking
     reception: Reception
+    speech: SpeechTimes
     closed: bool
     to_come: Pending
     changes: PlanChanges
@@ -80,7 +80,7 @@ class View:
     @property
     def awaited_since(self) -> float | None:
         """Since when the model has been waited for; ``None``: nobody has spoken."""
-        return self.latency.awaited_since
+        return self.speech.awaited_since
 
     @property
     def last_loss(self) -> Loss | None:
@@ -138,5 +138,5 @@ class View:
             "seconds": self.limits.seconds(self._now),
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
-            "latency": self.latency.stats(),
+            "latency": self.speech.latencies(),
         }

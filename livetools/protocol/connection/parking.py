@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from livetools.protocol.input.resend import Outbox
     from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
-    from livetools.protocol.turns.quiet_moment import QuietMoment
+    from livetools.protocol.turns.speech_times import SpeechTimes
 
     from .connection import Connection
 
@@ -37,7 +37,7 @@ class Parking:
     input: InputQueue
     outbox: Outbox
     connection: Connection
-    quiet: QuietMoment
+    speech: SpeechTimes
     dispatch: Dispatch
     _since: float = inf
     until: float = inf  # when it is closed, also if something is owed; inf: it is not being parked
@@ -101,4 +101,4 @@ class Parking:
         connection = self.connection
         handle = connection.advanced_at + PARKING_HANDLE_TIMEOUT if connection.handle_outdated else -inf
         # Where no audio goes out turns say when nobody speaks.
-        return max(handle, self.quiet.at(self._since) if self.input.streams else -inf)
+        return max(handle, self.speech.quiet_at(self._since) if self.input.streams else -inf)
