@@ -7,6 +7,8 @@ lost one, one in the background) outlives a move.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from livetools.events import SETTLED, Event, TurnComplete
 from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
@@ -72,12 +74,12 @@ class TurnEnds:
         self._pending = pending
         self._open = False  # something was pending at the last TurnComplete, and is still
 
-    def follow(self, events: list[Event]) -> list[Event]:
+    def follow(self, events: Sequence[Event]) -> Sequence[Event]:
         """These events follow an input. Returns them, with the ones that must follow them."""
         ended = TurnComplete in map(type, events)
         # Names are made only where they can matter: this is asked after every input.
         if ended or self._open:
             was_open, self._open = self._open, bool(self._pending.names())
             if was_open and not (self._open or ended):
-                events.append(TurnComplete(SETTLED))
+                return (*events, TurnComplete(SETTLED))
         return events

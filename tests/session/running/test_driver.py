@@ -20,8 +20,8 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
+from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
-from livetools.session.startup import specs_of
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.testing import FakeClock
@@ -146,7 +146,7 @@ async def test_no_frames_are_taken_from_the_machine_while_somebody_writes(
         monkeypatch.setattr(line.machine, "frames", lambda: taken.append(line.writer.writing) or frames())
         line.calls("double", "double")
         await anyio.wait_all_tasks_blocked()
-        assert line.machine.calls.replies
+        assert line.machine.replies
         assert taken == []
         line.recorder.full.set()
         await anyio.wait_all_tasks_blocked()
