@@ -117,7 +117,7 @@ class _Growing:
                 parts.append(value)
             elif value is not None:
                 self._values[path] = value
-        if "nullValue" in said:  # whatever it says: null has no other value
+        if "nullValue" in said:  # its value does not matter
             self._values[path] = None
         # Paths count too: a flood of empty values would otherwise be free.
         self._size += len(path)
