@@ -1,7 +1,4 @@
-"""What the shell may know of a machine: facts, each with one dot. Nothing here changes anything.
-
-Both machines are views: the one of a session, and that of ``attach``, which has calls and nothing else.
-"""
+"""What the shell may know of a session's machine: facts, each with one dot. Nothing here changes anything."""
 
 from __future__ import annotations
 
@@ -24,24 +21,11 @@ from .turns.idle_and_max_seconds import TimeLimits
 from .turns.speech_times import SpeechTimes
 
 
-class CallsView:
-    """The facts of the calls. ``plan``: what the model knows."""
+class View:
+    """The facts of a session. ``plan``: what the model knows."""
 
     plan: Plan
     calls: Calls
-
-    def record(self, run: int) -> Record | None:
-        """What is known of a call whose handler runs, or that is still owed something."""
-        return self.calls.records.get(run)
-
-    def wanted(self, run: int) -> bool:
-        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
-        return self.calls.wanted(run)
-
-
-class View(CallsView):
-    """The facts of a session."""
-
     connection: Connection
     input: InputQueue
     limits: TimeLimits
@@ -107,6 +91,14 @@ class View(CallsView):
     def may_move(self) -> bool:
         """Whether a change can go with the setup of another connection: the policy allows one, or it is under way."""
         return self.connection.sends_setup
+
+    def record(self, run: int) -> Record | None:
+        """What is known of a call whose handler runs, or that is still owed something."""
+        return self.calls.records.get(run)
+
+    def wanted(self, run: int) -> bool:
+        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
+        return self.calls.wanted(run)
 
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
