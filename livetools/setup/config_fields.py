@@ -110,8 +110,8 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
     if model.startswith("projects/"):
         return model
     path = model.removeprefix("models/")
-    if not path.startswith("publishers/"):
-        path = f"publishers/google/models/{path}" if "/" not in path else path
+    if "/" not in path:
+        path = f"publishers/google/models/{path}"
     return f"projects/{project}/locations/{location}/{path}" if project and location else path
 
 
@@ -124,15 +124,12 @@ def read(config: object) -> Object:
     """
     if config is None:
         return {}
-    fields: Iterable[tuple[str, object]]
-    if isinstance(config, Mapping):
-        fields = config.items()
-    elif hasattr(config, "model_fields_set"):
-        fields = [(name, getattr(config, name)) for name in sorted(config.model_fields_set)]
-    else:
+    if hasattr(config, "model_fields_set"):
+        config = {name: getattr(config, name) for name in sorted(config.model_fields_set)}
+    if not isinstance(config, Mapping):
         raise ConfigError(f"config is a {type(config).__name__}: expected a LiveConnectConfig or a dict")
     found: Object = {}
-    for name, value in fields:
+    for name, value in config.items():
         key = camel(name)
         if key not in tables().types["LiveConnectConfig"]:
             raise ConfigError(_unknown(name, key))
