@@ -16,7 +16,6 @@ from urllib.parse import urlsplit, urlunsplit
 import anyio
 
 from livetools.errors import ConfigError
-from livetools.transport.loop.wake import on_trio
 
 from .setup_timeout import reached
 
@@ -33,11 +32,6 @@ def named(url: str) -> str:
 def is_address(host: str) -> bool:
     """Whether this is an address already: there is nothing to look up, and no other one to try."""
     return ":" in host or host.replace(".", "").isdigit()
-
-
-def can_stagger() -> bool:
-    """Whether asyncio can be asked to try several addresses. trio does it unasked; uvloop cannot."""
-    return not on_trio() and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
 
 
 async def connected(host: str, port: int) -> socket.socket:

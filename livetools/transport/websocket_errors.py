@@ -48,8 +48,8 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return error
         # A redirect is not followed: it could carry the key to another host.
         case ws.InvalidStatus(response=response) if response.status_code in range(300, 400):
-            redirects = f"{where} redirects (HTTP {response.status_code})"
-            return RemoteProtocolError(f"{redirects}. Set base_url to where it leads")
+            status = response.status_code
+            return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
         case ws.InvalidStatus(response=response):
             return http_error(response.status_code, bytes(response.body or b"").decode("utf-8", "replace"))
         case ws.InvalidURI():
