@@ -19,7 +19,7 @@ from websockets.uri import parse_uri
 
 from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
-from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
+from livetools.transport.loop.timeslice import SLICE, passes
 from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
@@ -242,12 +242,11 @@ class AsyncioAdapter(Adapter):
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
         """See :data:`~.contract.Listen`."""
-        inflow, slice = self._inflow, TimeSlice()
+        inflow = self._inflow
         try:
             while inflow.waiting:
                 inflow.counts.taken += 1
                 feed(inflow.waiting.popleft())
-                await slice.share()
             inflow.feed = feed
             self._connection.read_on()
             while not inflow.over and inflow.error is None:

@@ -111,11 +111,10 @@ def read_proxy(proxy: str) -> str:
     proxy = proxy.strip()
     try:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        valid = bool(parts.hostname) and parts.port != 0 and parts.scheme in _PROXIES
-        valid = valid and proxy.isprintable() and " " not in proxy
+        valid = parts.hostname and parts.port != 0 and parts.scheme in _PROXIES
     except ValueError:  # http://[::1 and http://proxy:port
         valid = False
-    if not valid:
+    if not valid or not proxy.isprintable() or " " in proxy:
         raise ConfigError(INVALID_PROXY)
     if parts.scheme == "socks":
         parts = parts._replace(scheme="socks5h")

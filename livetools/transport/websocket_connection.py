@@ -211,7 +211,7 @@ class Adapter:
 
     def silent_for(self) -> float:
         """See :class:`~.contract.Pinging`."""
-        return self._inflow.silence.seconds if self._pongs.out else 0.0
+        return self._inflow.now() - self._inflow.silence.heard if self._pongs.out is not None else 0.0
 
     async def receive(self) -> bytes:
         """See :class:`~.contract.Transport`."""
