@@ -15,6 +15,7 @@ from .ask_and_reply import Asking, Reply, Stream
 from .properties import checked_text, checked_timeout
 from .running import leaving
 from .running.hand_off import change
+from .running.session_driver import SessionDriver
 from .send_methods import SendMethods
 
 
@@ -163,7 +164,7 @@ class Session(SendMethods):
 
         Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler.
         """
-        driver, run = self._live(), self._open_run(call)
+        driver, run = self._open_run(call)
         record = driver.machine.record(run)
         if record is not None and record.policy.handled:
             raise LocalProtocolError(
@@ -177,11 +178,13 @@ class Session(SendMethods):
 
     async def approve(self, call: Call) -> None:
         """Let a call run that waits for approval. ``LocalProtocolError`` if it does not wait, or has been cancelled."""
-        await self._decide(call, None)
+        driver, run = self._open_run(call)
+        await self._decided(driver, call, driver.machine.approve(run, driver.clock.now()))
 
     async def refuse(self, call: Call, reason: str = "") -> None:
         """Refuse a call that waits for approval; the model reads ``reason``. Raises as :meth:`approve` does."""
-        await self._decide(call, reason)
+        driver, run = self._open_run(call)
+        await self._decided(driver, call, driver.machine.refuse(run, reason, driver.clock.now()))
 
     @overload
     async def update(self, instructions: Agent, /) -> None: ...
@@ -222,7 +225,7 @@ class Session(SendMethods):
         self._said(text)
         return asking
 
-    def _open_run(self, call: Call) -> int:
+    def _open_run(self, call: Call) -> tuple[SessionDriver, int]:
         driver = self._live()
         if not isinstance(call, Call):
             raise ConfigError(
@@ -232,14 +235,10 @@ class Session(SendMethods):
         run = driver.machine.run_of(call)
         if run is None:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
-        return run
+        return driver, run
 
-    async def _decide(self, call: Call, refusal: str | None) -> None:
-        driver = self._live()
-        run, now = self._open_run(call), driver.clock.now()
-        machine = driver.machine
-        # The machine decides whether it still waits: it may have timed out since it was asked.
-        waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
+    async def _decided(self, driver: SessionDriver, call: Call, waited: bool) -> None:
+        """``waited``: the machine says that the call did wait; it may have timed out since it was asked."""
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
