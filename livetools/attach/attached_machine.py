@@ -9,30 +9,29 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from livetools.events import Call, Event
-from livetools.protocol.calls.actions import Action, Outcome
+from livetools.events import Event
+from livetools.protocol.calls.actions import Action
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import CallPiece
-from livetools.protocol.stats import CallsView
+from livetools.protocol.messages.incoming import FunctionCall
+from livetools.protocol.rooms import CallsMachine
 from livetools.setup.plan_fields import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's
 
 
-class AttachedMachine(CallsView):
+class AttachedMachine(CallsMachine):
     """Answers calls, and nothing else. Inputs and outputs are those of a machine."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
         self.actions: deque[Action] = deque()
         self.calls = Calls(plan, None, self.actions.append)
         self._outbox = Outbox()
 
     # Inputs
 
-    def heard(self, asked: Sequence[CallPiece], cancelled: Sequence[str], now: float) -> None:
+    def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
         # there are no pings, nor turns: what a socket was handed has been read once the model says something
         self.calls.read(self._outbox.output(0))
@@ -45,29 +44,9 @@ class AttachedMachine(CallsView):
         """The session has ended: nobody waits for an answer."""
         self.calls.lose(now, self._outbox.lost())
 
-    def settled(self, run: int, outcome: Outcome, now: float) -> None:
-        """A handler ended, however."""
-        self.calls.settled(run, outcome, now)
-
-    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
-        """A tool reported; ``yielded``: the value is a part of its result."""
-        self.calls.progress(run, value, now, yielded)
-
-    def approve(self, run: int, now: float) -> bool:
-        """Let a waiting call run; False if it does not wait (any more)."""
-        return self.calls.approve(run, now)
-
-    def refuse(self, run: int, why: str, now: float) -> bool:
-        """Refuse a waiting call; False if it does not wait (any more)."""
-        return self.calls.refuse(run, why, now)
-
-    def decided(self, run: int, call: Call) -> None:
-        """A hook has replaced the arguments of a call that has not run."""
-        self.calls.decided(run, call)
-
-    def ask_person(self, run: int, now: float) -> None:
-        """A tool's ``approval`` wants a person to decide."""
-        self.calls.refuse(run, "nobody can be asked", now)
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval; one that a person must decide on is refused."""
+        return self.calls.judge(run, "nobody can be asked" if verdict is True else verdict, now)
 
     def tick(self, now: float) -> None:
         """Answer the calls whose time is up."""
@@ -77,15 +56,11 @@ class AttachedMachine(CallsView):
         """The user is done."""
         self.calls.close(now, self._outbox.lost())
 
-    def give_up(self) -> None:
-        """After the end: the shell waits no longer for handlers that run on; their calls are undone."""
-        self.calls.give_up()
-
     # Outputs
 
     def wake_at(self) -> float:
         """When ``tick`` is wanted next; may be early, never late."""
-        return self.calls.wake_at()
+        return self.calls.deadlines.next()
 
     def frames(self) -> list[Frame]:
         """See :meth:`.session_machine.Machine.frames`."""

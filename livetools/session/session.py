@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
+from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
@@ -85,7 +86,7 @@ class Session(SendMethods):
         await driver.follow_up()
         await driver.over.wait()
 
-    async def park(self, within: float = 30.0) -> str | None:
+    async def park(self, within: float = PARKING_TIMEOUT) -> str | None:
         """Close at the next quiet moment, and return the handle with which another process resumes the session.
 
         A moment is quiet when no call is open or runs in the background, every text is read and answered, nobody
@@ -113,7 +114,7 @@ class Session(SendMethods):
 
     def __aiter__(self) -> AsyncIterator[Event]:
         if self._driver is not None:
-            self._driver.machine.read_by_loop()
+            self._driver.machine.said.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -235,10 +236,8 @@ class Session(SendMethods):
 
     async def _decide(self, call: Call, refusal: str | None) -> None:
         driver = self._live()
-        run, now = self._open_run(call), driver.clock.now()
-        machine = driver.machine
         # The machine decides whether it still waits: it may have timed out since it was asked.
-        waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
+        waited = driver.machine.judge(self._open_run(call), refusal, driver.clock.now())
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")

@@ -198,23 +198,23 @@ def test_approval_waits_and_a_refusal_is_an_answer() -> None:
     d = Driver(plan(CallPolicy("pay", approval=True, approval_timeout=9))).live()
     d.call(("a", "pay"), ("b", "pay"), ("c", "pay"))
     for run in (1, 2, 3):
-        d.machine.ask_person(run, d.now)
+        d.machine.judge(run, True, d.now)
     d.drain()
     assert d.names.count("ApprovalRequested") == 3
     assert d.started == []
-    assert d.machine.approve(d.machine.run_of("a") or 0, d.now)
-    assert d.machine.refuse(d.machine.run_of("b") or 0, "too dear", d.now)
+    assert d.machine.judge(d.machine.run_of("a") or 0, None, d.now)
+    assert d.machine.judge(d.machine.run_of("b") or 0, "too dear", d.now)
     d.drain().later(9.5)
     assert d.started == ["a"]
     told = dict(d.answers())
     assert "too dear" in told["b"]["error"]
     assert "within 9 s" in told["c"]["error"]
-    assert not d.machine.approve(1, d.now)
+    assert not d.machine.judge(1, None, d.now)
 
 
 def test_the_time_of_a_tool_begins_after_its_approval() -> None:
     d = Driver(plan(CallPolicy("pay", approval=True, timeout=5))).live().call(("a", "pay")).later(30)
-    d.machine.approve(1, d.now)
+    d.machine.judge(1, None, d.now)
     d.drain().later(4)
     assert d.answers() == []
     assert "timed out" in d.later(2).answers()[0][1]["error"]

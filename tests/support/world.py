@@ -206,7 +206,7 @@ class World:
             timed = bool(book.run) or self.policy.join  # a call that waits for a slot has all its time yet
             book.expired = book.expired or (served and not book.over and timed)
         self.calls.tick(self.now)
-        assert self.calls.wake_at() > self.now
+        assert self.calls.deadlines.next() > self.now
 
     def resume(self) -> None:
         """The link is gone; the next one restores the session."""
@@ -364,7 +364,7 @@ class World:
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox)
         slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
-        lost = numbers(calls.lost), numbers(calls.excused)
+        lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)
         return records, books, queue, sent, slots, frozenset(calls._slots.held), shared, lost, self.closed
 

@@ -1,57 +1,106 @@
-"""What the shell may know of a machine: facts, each with one dot. Nothing here changes anything.
+"""The rooms of a machine, and what the shell may know of them: facts, each with one dot.
 
-Both machines are views: the one of a session, and that of ``attach``, which has calls and nothing else.
+There are two machines: the one of a session, and that of ``attach``, which has calls and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from livetools.events import Call, Usage
 from livetools.setup.plan_fields import Plan
 
+from .calls.actions import Action, Outcome
 from .calls.call_states import Record
 from .calls.calls import Calls
 from .connection.connection import Connection, Loss
 from .connection.parking import Parking
+from .connection.reconnect_policy import ReconnectPolicy
+from .emitter import Emitter
 from .input.input_queue import InputQueue
-from .input.resend import Receipt
+from .input.resend import Outbox, Receipt
 from .pending import Pending
 from .plan_changes import PlanChanges
 from .receive import Reception
+from .send import Dispatch
 from .transcript.latency import Latency
+from .turns.exchange import Said
+from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
+from .turns.quiet_moment import QuietMoment
 
 
-class CallsView:
-    """The facts of the calls. ``plan``: what the model knows."""
+class CallsMachine:
+    """A machine as far as it is about calls: the inputs from handlers, and the facts."""
 
-    plan: Plan
     calls: Calls
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self.calls.settled(run, outcome, now)
+        self._after(now)
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported; ``yielded``: the value is a part of its result."""
+        self.calls.progress(run, value, now, yielded)
+        self._after(now)
+
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval: it may run, a person must decide (``True``), or it is refused
+        with this text. False if it does not wait (any more)."""
+        waited = self.calls.judge(run, verdict, now)
+        self._after(now)
+        return waited
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run."""
+        self.calls.decided(run, call)
+
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
+
+    def _after(self, now: float) -> None:
+        """What follows from an input."""
+
+    @property
+    def plan(self) -> Plan:
+        """What the model knows."""
+        return self.calls.plan
 
     def record(self, run: int) -> Record | None:
         """What is known of a call whose handler runs, or that is still owed something."""
         return self.calls.records.get(run)
 
-    def wanted(self, run: int) -> bool:
-        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
-        return self.calls.wanted(run)
 
+class View(CallsMachine):
+    """The rooms of a session, and the facts of them. ``actions`` is emptied by the driver, which performs them in their
+    order."""
 
-class View(CallsView):
-    """The facts of a session."""
-
-    connection: Connection
-    input: InputQueue
-    latency: Latency
-    limits: TimeLimits
-    parking: Parking
-    reception: Reception
-    closed: bool
-    to_come: Pending
-    changes: PlanChanges
-    _now: float
+    def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
+        self.actions: deque[Action] = deque()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self._told = Emitter(self.turns, self.said)
+        self._tell = self._told.tell
+        self.calls = Calls(plan, self._tell, self.actions.append)
+        realtime = plan.text_channel == "realtime"
+        self.outbox = Outbox(plan.transparent)
+        self.input = InputQueue(
+            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
+        )
+        self.connection = Connection(plan, policy, random)
+        self.quiet, self.latency = QuietMoment(), Latency()
+        shared = self.calls, self.turns, self.input, self.quiet, self.outbox, self.connection
+        self.dispatch = Dispatch(*shared, self.latency.call)
+        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
+        self.parking = Parking(self.to_come, self.input, self.connection, self.quiet)
+        self.changes = PlanChanges(plan)
+        self.closed = False
+        self._now = 0.0
 
     @property
     def handle(self) -> str | None:
@@ -79,13 +128,8 @@ class View(CallsView):
         return self.parking.owed()
 
     @property
-    def parked(self) -> bool:
-        """Whether it was closed because it was to be parked."""
-        return self.parking.parked
-
-    @property
-    def lost_by_parking(self) -> Sequence[str]:
-        """What was not saved when it was parked, in words."""
+    def lost_by_parking(self) -> Sequence[str] | None:
+        """What was not saved when it was parked, in words; ``None``: it was not closed because it was to be parked."""
         return self.parking.left
 
     @property
