@@ -26,11 +26,9 @@ from livetools.protocol.input.resend import Entry, Outbox
 from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
 from livetools.protocol.messages.partial_calls import Asked
 from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
-from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.quiet_moment import QuietMoment
+from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
 
 from .messages import to_events
 from .messages.to_events import MARKERS, PROOF, SPOKEN
@@ -43,22 +41,18 @@ class Reception:
     calls: Calls
     turns: Turns
     input: InputQueue
-    quiet: QuietMoment
+    speech: SpeechTimes
     outbox: Outbox
     connection: Connection
-    latency: Latency
     tell: Callable[[Event], None]
     model: str  # whose tokens are counted
-    limits: TimeLimits
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
     cuts_next: bool = False  # the model is cut off as soon as it speaks, whenever that will be
     turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
     sound: Samples = field(default_factory=Samples)  # of the model's speech
     tokens: TokenCount = field(default_factory=TokenCount)
     _rate: int = 0  # of the sound
-    started: SessionStarted = field(
-        default_factory=SessionStarted
-    )  # what the service has said about the session
+    started: SessionStarted = field(default_factory=SessionStarted)  # what is known of the session
 
     def cut_off(self) -> None:
         """The user has cut the model off: the rest of its turn is not reported."""
@@ -76,12 +70,6 @@ class Reception:
         """The connection is lost, and the turn under way with it."""
         self.suppressed = False
         self.sound.clear()
-
-    def user(self, speaks: bool, now: float) -> None:
-        """The user begins or ends to speak."""
-        self.limits.heard(now)
-        self.quiet.user(speaks, now)
-        self.latency.user(speaks, now)
 
     def completes_setup(self, data: bytes | str) -> bool:
         """Whether this frame opens the session; what it says about the session is kept."""
@@ -174,9 +162,8 @@ class Reception:
         if isinstance(event, Interrupted):
             self.sound.clear()
             self.turns.interrupted(now)
-            self.quiet.cut_off(now)
-            self.limits.heard(now)
-            self.latency.cut_off()
+            self.speech.cut_off(now)
+            self.speech.present(now)
             if not self.suppressed:
                 self.tell(event)
         elif type(event) in SPOKEN:
@@ -186,23 +173,20 @@ class Reception:
             if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:
                 seconds = len(heard.data) / SAMPLE / heard.rate
             self.turns.content(now, seconds)
-            self.quiet.said(now, seconds)
-            self.limits.spoke(now, seconds)
+            self.speech.said(now, seconds)
             # Suppressed or half a sample: the model has spoken all the same, and the turns must know.
             if heard is not None and not self.suppressed:
                 if type(heard) in PERCEIVED:
-                    self.latency.output(now)
+                    self.speech.output(now)
                 self.tell(heard)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
                 self.turns.heard_user()
             if isinstance(event, InputTranscript):
-                self.quiet.said(now)
-                self.latency.heard(now)
-                self.limits.transcribed(event.text, now)
+                self.speech.heard(event.text, now)
             elif isinstance(event, VoiceActivity):
-                self.user(event.kind == "start", now)
+                self.speech.user(event.kind == "start", now)
             elif isinstance(event, Grounding):  # it is not stuck
                 self.turns.worked(now)
             self.tell(event)
@@ -235,7 +219,7 @@ class Reception:
 
     def timed(self, end: TurnComplete) -> TurnComplete:
         """With the times of the turn that ends, as far as they are known; a filler ends none."""
-        times = None if end.status == "IN_PROGRESS" else self.latency.turn_ended()
+        times = None if end.status == "IN_PROGRESS" else self.speech.turn_ended()
         return end if times is None else replace(end, first_output=times[0], last_output=times[1])
 
     def _ended(self, now: float) -> None:

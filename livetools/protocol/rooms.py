@@ -25,11 +25,10 @@ from .pending import Pending
 from .plan_changes import PlanChanges
 from .receive import Reception
 from .send import Dispatch
-from .transcript.latency import Latency
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
-from .turns.quiet_moment import QuietMoment
+from .turns.speech_times import SpeechTimes
 
 
 class CallsMachine:
@@ -91,13 +90,13 @@ class View(CallsMachine):
             plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
         )
         self.connection = Connection(plan, policy, random)
-        self.quiet, self.latency = QuietMoment(), Latency()
-        shared = self.calls, self.turns, self.input, self.quiet, self.outbox, self.connection
-        self.dispatch = Dispatch(*shared, self.latency.call)
+        self.speech = SpeechTimes()
+        shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
+        self.dispatch = Dispatch(*shared)
         self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
-        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
-        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
-        self.parking = Parking(self.to_come, self.input, self.connection, self.quiet)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
+        self.reception = Reception(*shared, self._tell, plan.model)
+        self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
         self.changes = PlanChanges(plan)
         self.closed = False
         self._now = 0.0
@@ -140,7 +139,7 @@ class View(CallsMachine):
     @property
     def awaited_since(self) -> float | None:
         """Since when the model has been waited for; ``None``: nobody has spoken."""
-        return self.latency.awaited_since
+        return self.speech.awaited_since
 
     @property
     def last_loss(self) -> Loss | None:
@@ -190,5 +189,5 @@ class View(CallsMachine):
             "seconds": self.limits.seconds(self._now),
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
-            "latency": self.latency.stats(),
+            "latency": self.speech.latencies(),
         }

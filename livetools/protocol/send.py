@@ -17,7 +17,6 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.input.input_queue import Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
-from livetools.protocol.transcript.latency import Histogram
 
 from .unprompted import Unprompted
 
@@ -31,7 +30,6 @@ class Dispatch(Unprompted):
 
     outbox: Outbox
     connection: Connection
-    answered: Histogram
     ahead: tuple[Frame, ...] = ()  # before all else: the setup, and what a session gets that is just open
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
 
@@ -50,10 +48,11 @@ class Dispatch(Unprompted):
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
-        if not self and self.since == inf:
-            return []
         calls, input, connection = self.calls, self.input, self.connection
+        late = calls.texts or self.unasked or self.since < inf
         frames: list[Frame] = [*self.ahead]
+        if not (calls.replies.queue or input.queue or late or frames):
+            return frames
         self.ahead = ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
@@ -78,7 +77,7 @@ class Dispatch(Unprompted):
         if input.queue:
             frames += self._input(input.take(calls.blocking()), link, write, now)
         # Last: a text of ours waits until what the user has sent is out, and goes only if no turn is expected then.
-        if self.speaks(now):
+        if late and self.speaks(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
             write.covers(frames)
@@ -103,7 +102,7 @@ class Dispatch(Unprompted):
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in FINAL_KINDS
                 if last:
-                    self.answered.add(now - record.since)
+                    self.speech.call.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
                 # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
                 apart = record.ends_turn and not record.blocks
@@ -133,7 +132,7 @@ class Dispatch(Unprompted):
                 # Audio begins turns whenever it likes, so with it no count of turn ends proves that a text was read.
                 latest = inf if self.input.streams else turns.ends + turns.upmost
                 self.conversing = True
-                self.quiet.said(now)
+                self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
             if self.outbox.wrote(item, write, after_turn, answer, latest):
                 self.connection.conversation_advanced(now)

@@ -145,7 +145,7 @@ class Machine(View):
 
     def user_is_there(self, now: float) -> None:
         """The user is present, though nothing was said: the silence is counted from now on."""
-        self.limits.heard(now)
+        self.speech.present(now)
 
     @contextmanager
     def watched(self, tell: Callable[[], None]) -> Iterator[None]:
@@ -196,7 +196,7 @@ class Machine(View):
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
-        self.reception.user(start, now)
+        self.speech.user(start, now)
         self.input.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float, rate: int | None = None) -> None:
@@ -211,7 +211,7 @@ class Machine(View):
                 " close the session. Leave the activity() block to end the speech"
             )
         self._now = now
-        self.latency.user(False, now)
+        self.speech.asked(now)
         self.input.put(Item("end", outgoing.audio_stream_end()))
         # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
         if rate is not None:
@@ -238,8 +238,7 @@ class Machine(View):
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.cut_off(now)
-        self.quiet.cut_off(now)
-        self.latency.cut_off()
+        self.speech.cut_off(now)
         self._tell(Interrupted())
 
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
@@ -294,7 +293,7 @@ class Machine(View):
         if self.closed:
             return inf
         # Writing an answer may have made these due, and only _after acts on them: so at once.
-        if self._end_due() or (self.input.untold and self._flowing()):
+        if (self.calls.end and self._end_due()) or (self.input.untold and self._flowing()):
             return self._now
         connection = self.connection
         at = min(
@@ -401,7 +400,7 @@ class Machine(View):
     def _lost(self, close: Close, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.lost()
-        self.quiet.lost()
+        self.speech.lost()
         # Doubts are settled with what came by now, before the loss clears the turns.
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
@@ -411,7 +410,7 @@ class Machine(View):
         self.calls.lose(now, unread)
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
-            self.latency.cut_off()
+            self.speech.cut_off(now)
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
             self.reception.tokens.ends()
         self.reception.lost()
@@ -435,9 +434,9 @@ class Machine(View):
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
-            self.limits.heard(now)
+            self.speech.present(now)
             if item.prompts:
-                self.latency.user(False, now)
+                self.speech.asked(now)
         return item.receipt
 
     def _ended(self) -> Exception:
@@ -448,11 +447,11 @@ class Machine(View):
         return self.closed or (self.connection.usable and not self.calls.blocking())
 
     def _end_due(self) -> End | None:
-        """The end, where what goes before it was said: the model made too many calls, or a tool ends the session."""
-        if self.calls.limit is not None and not (self.calls.replies or self.outbox.writing):
-            return End(self.calls.limit)
-        done = self.calls.ends_session and self.connection.usable and self.to_come.said()
-        return End(None) if done else None
+        """The end that the calls want, where all that goes before it was said."""
+        end = self.calls.end
+        if end is not None and end.error is not None:  # the last error goes first
+            return None if self.calls.replies or self.outbox.writing else end
+        return end if self.connection.usable and self.to_come.said() else None
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
@@ -477,7 +476,7 @@ class Machine(View):
         if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
             self.changes.want(self.plan)
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-        if (end := self._end_due() or self.limits.due(now)) is not None:
+        if (end := (self.calls.end and self._end_due()) or self.limits.due(now)) is not None:
             self._do(connection.close(now, end.error), now)
         elif self.parking.until < inf or connection.state is _LEAVING:
             self._leave_if_quiet(now)

@@ -14,7 +14,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_moment import QuietMoment
+from livetools.protocol.turns.speech_times import SpeechTimes
 
 from .messages import outgoing
 
@@ -26,7 +26,7 @@ class Unprompted:
     calls: Calls
     turns: Turns
     input: InputQueue
-    quiet: QuietMoment
+    speech: SpeechTimes
     unasked: tuple[Item, ...] = field(default=(), init=False)  # what the model is to say, in its order
     since: float = field(default=inf, init=False)  # something waits for a quiet moment; inf: nothing
 
@@ -63,7 +63,7 @@ class Unprompted:
 
     def wake_at(self, now: float) -> float:
         """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
-        at = self.quiet.at(self.since) if self.since < inf else inf
+        at = self.speech.quiet_at(self.since) if self.since < inf else inf
         return at if at > now else inf
 
     def fail(self, error: Exception) -> None:
@@ -85,7 +85,7 @@ class Unprompted:
             return False  # it would cut somebody off
         # A lost call: somebody waits for it.
         awaited = any(not record.policy.background for record in self.calls.texts)
-        if not awaited and self.quiet.at(self.since) > now:
+        if not awaited and self.speech.quiet_at(self.since) > now:
             return False
         self.since = inf
         # Late results go before unasked replies, all in one text: each text would be a turn of its own.

@@ -108,7 +108,7 @@ class SessionProperties:
         """
         driver = self._live()
         seconds = checked_timeout(timeout, "timeout")
-        if self._inside(driver):
+        if driver.tasks.inside():
             raise ConcurrencyError(
                 "wait_until_settled() inside a tool or a hook waits for its end: return first"
             )
@@ -152,11 +152,6 @@ class SessionProperties:
             "events_dropped": driver.inbox.dropped,
             "history_dropped": self.transcript.dropped,
         }
-
-    def _inside(self, driver: SessionDriver) -> bool:
-        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
-        guardrails = self._assembly.guardrails
-        return driver.tasks.inside() or (guardrails is not None and guardrails.inside())
 
     def _running(self) -> SessionDriver:
         if self._driver is None:

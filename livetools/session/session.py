@@ -66,7 +66,7 @@ class Session(SendMethods):
         """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""
         driver = self._here()
         driver.close()
-        if self._inside(driver):
+        if driver.tasks.inside():
             return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=leaving.LEAVE)
         # An error of the body goes first, and one that a verb has raised is not raised twice.
@@ -104,7 +104,7 @@ class Session(SendMethods):
                 f"{self.model} is asked for no handles, so the session cannot continue elsewhere: leave reconnect"
                 " on, or give a handle_store"
             )
-        if self._inside(driver):
+        if driver.tasks.inside():
             raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
         handle = await driver.park(seconds, self._host.ended)
         self._assembly.parked()

@@ -95,23 +95,23 @@ class Startup:
     ) -> None:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
-        if check_words(self.hooks):
-            self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
-        beside = [each for each in (self.guardrails, self.keeper) if each is not None]
-        for each in beside:
-            driver.tap(each.tap)
-            group.start_soon(each.run)
+        if self.keeper is not None:
+            driver.tap(self.keeper.tap)
+            group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
                 handlers = ToolRunner(self.plan.response_key, self.hooks)
                 tasks = Tasks(starter, handlers, driver, self.deps, session)
-                sockets = Sockets(group, self.dialer, self.endpoint, driver)
+                if check_words(self.hooks):
+                    self.guardrails = Guardrails(
+                        self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
+                    )
+                    driver.tap(self.guardrails.tap)
+                sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
-                for each in beside:
-                    await each.finish()
+                if self.keeper is not None:
+                    await self.keeper.finish()
             finally:
-                if self.guardrails is not None:
-                    self.guardrails.close()
                 self.listeners.end(driver.error)
 
     def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from livetools.errors import LimitReached
 from livetools.events import (
     ApprovalRequested,
     Call,
@@ -27,7 +26,7 @@ from livetools.protocol.messages.partial_calls import Asked, PartialCalls
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 from . import call_limits, duplicates, wording
-from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
+from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .answered_calls import REMEMBERED, AnsweredCall, packed, unpacked
 from .call_states import OWING, SERVED, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
@@ -62,8 +61,8 @@ class Calls:
         self.lost: tuple[Record, ...] = ()
         self.partial = PartialCalls()
         self.counted = 0
-        self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
-        self.ends_session = False  # a tool said so
+        # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
+        self.end: End | None = None
         self._slots = Concurrency()
         self._shared = Duplicates()
         self.deadlines = Deadlines(self.records)
@@ -128,7 +127,8 @@ class Calls:
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
-        self.ends_session = self.ends_session or outcome.ends_session
+        if outcome.ends_session:
+            self.end = self.end or End(None)
         record = self.records.get(run)
         if record is None:
             return
@@ -326,7 +326,7 @@ class Calls:
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
         if (most := self.plan.max_calls) is not None and self.counted >= most + call_limits.BEYOND:
-            self.limit = call_limits.too_many(most)
+            self.end = End(call_limits.too_many(most))
         run = self.counted
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.

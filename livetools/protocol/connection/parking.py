@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from livetools.protocol.input.input_queue import InputQueue
     from livetools.protocol.pending import Pending
-    from livetools.protocol.turns.quiet_moment import QuietMoment
+    from livetools.protocol.turns.speech_times import SpeechTimes
 
     from .connection import Connection
 
@@ -34,7 +34,7 @@ class Parking:
     pending: Pending
     input: InputQueue
     connection: Connection
-    quiet: QuietMoment
+    speech: SpeechTimes
     _since: float = inf
     until: float = inf  # when it is closed, also if something is owed; inf: it is not being parked
     _expired: bool = False
@@ -80,4 +80,4 @@ class Parking:
         connection = self.connection
         handle = connection.advanced_at + PARKING_HANDLE_TIMEOUT if connection.handle_outdated else -inf
         # Where no audio goes out turns say when nobody speaks.
-        return max(handle, self.quiet.at(self._since) if self.input.streams else -inf)
+        return max(handle, self.speech.quiet_at(self._since) if self.input.streams else -inf)

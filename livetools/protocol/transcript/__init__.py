@@ -1,4 +1,4 @@
-"""The record of a session: who said what and in which order, calls, latencies, tokens.
+"""The record of a session: who said what and in which order, calls, tokens.
 
 ``transcript`` keeps the conversation within a bound of bytes and gives it back as ``contents``, in the order that a new
 session accepts. ``steps`` are its parts, ``placing`` puts them in order. ``spoken_text`` finds the words of an answer.

@@ -6,7 +6,6 @@ visits. An exchange that is over is one array of its notes; the exchange that ru
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -30,22 +29,25 @@ class Notes:
     def __init__(self) -> None:
         self.weight = 0
         self.first = self.running = 0
-        self._over: deque[bytes] | tuple[()] = ()
-        self._running: list[bytes] | tuple[()] = ()
+        self._over: list[bytes] = []
+        self._running: list[bytes] = []
 
     def __iter__(self) -> Iterator[Note]:
         for exchange in self._over:
             yield from decode(exchange)
         yield from map(decode, self._running)
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is no exchange but the one that runs."""
+        return not self._over
+
     def add(self, note: bytes, exchange: int | None = None) -> None:
         """Add a note to the exchange that runs, or to the end of an earlier one that is still kept."""
         self.weight += len(note) + NOTE_OVERHEAD
         if exchange is None or exchange == self.running:
-            if isinstance(self._running, tuple):
-                self._running = []
             self._running.append(note)
-        elif isinstance(self._over, deque):
+        else:
             at = exchange - self.first
             # A late answer is noted in the exchange of its call, so that both are dropped together.
             self._over[at] = self._over[at][:-1] + b"," + note + b"]"
@@ -54,23 +56,21 @@ class Notes:
         """The exchange that runs is over."""
         # An exchange without a note does not count: its number is not used up.
         if self._running:
-            if isinstance(self._over, tuple):
-                self._over = deque()
             self._over.append(b"[" + b",".join(self._running) + b"]")
-            self._running = ()
+            self._running = []
             self.running += 1
 
     def oldest(self, most: int) -> list[bytes]:
         """The first ``most`` notes of the exchange that runs, if it is the only one; else the oldest exchange."""
         if self._over:
             return list(map(bytes, _split(self._over[0])))
-        return list(self._running[:most])
+        return self._running[:most]
 
     def drop(self, notes: Sequence[bytes]) -> None:
         """Drop these, which are the oldest: a whole exchange, or the first of the only one."""
         self.weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
-        if isinstance(self._over, deque) and self._over:
-            self._over.popleft()
+        if self._over:
+            del self._over[0]
             self.first += 1
-        elif isinstance(self._running, list):
+        else:
             del self._running[: len(notes)]

@@ -70,8 +70,6 @@ class Transcript(Sequence[Content]):
         self._on_full: Callable[[int], object] | None = None
         self._notes = Notes()
         self._calls: dict[str, int] = {}  # those without a final answer: the exchange that they were made in
-        # Whether what was heard in this exchange is finished; None: nothing was.
-        self._heard: bool | None = None
         self._placed: Placing | None = None  # the notes so far, for somebody who reads again and again
 
     # what the session sends
@@ -111,7 +109,7 @@ class Transcript(Sequence[Content]):
     def _given(self, role: str, said: list[Part]) -> None:
         if said:
             if role == "user":
-                self._end()
+                self._notes.end()
             self._note("given", role, said)
             said.clear()
 
@@ -128,14 +126,7 @@ class Transcript(Sequence[Content]):
             self._note("aside" if aside else "said", event.text)
 
     def _on_heard(self, event: InputTranscript) -> None:
-        if event.interim:
-            return  # a guess, which what follows replaces
-        if self._heard and event.text:
-            self._end()  # what was heard before is finished: the user speaks again
-        # A finish-only message (3.1 sends the whole text once, js-genai#1429) matters only if something was heard
-        # before.
-        if event.text or self._heard is not None:
-            self._heard = event.finished
+        if not event.interim:  # a guess, which what follows replaces
             self._note("heard", event.text, event.finished)
 
     def _on_started(self, event: ToolStarted) -> None:
@@ -172,17 +163,13 @@ class Transcript(Sequence[Content]):
             self._note("filler")
         else:
             self._note("turn over")
-            self._end()
+            self._notes.end()
 
     def _on_interrupted(self, event: Interrupted) -> None:
         self._note("over")
-        self._end()
+        self._notes.end()
 
     # notes
-
-    def _end(self) -> None:
-        self._notes.end()
-        self._heard = None
 
     def _note(self, *note: object, exchange: int | None = None) -> None:
         made = encode(note)
@@ -195,20 +182,24 @@ class Transcript(Sequence[Content]):
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
-        notes = self._notes.oldest(LOOKED_AT)
-        # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded too.
-        if self._notes.first == self._notes.running:
-            notes = notes[: _first_step(notes)]
-        if not notes:
-            return False
-        placing = Placing()
-        for note in notes:
+        notes, placing = self._notes.oldest(LOOKED_AT), Placing()
+        steps = placing.steps
+        for at, note in enumerate(notes):
             placing.count(note)
+            # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded
+            # too.
+            if self._notes.alone and len(steps) > 1:
+                notes, steps = notes[:at], steps[:1]
+                break
+        else:
+            # LOOKED_AT notes of one step: it goes in parts. Fewer are the end of the newest step, which stays.
+            if self._notes.alone and len(notes) < LOOKED_AT:
+                return False
         self._notes.drop(notes)
         # Reported once, with the first step that goes.
-        if placing.steps and not self.dropped and self._on_full is not None:
+        if steps and not self.dropped and self._on_full is not None:
             self._on_full(self.max_bytes)
-        self.dropped += len(placing.steps)
+        self.dropped += len(steps)
         return True
 
     def _steps(self, keep: bool = True) -> list[Step]:
@@ -332,17 +323,6 @@ TAKE: Mapping[type, Callable[[Transcript, Any], object]] = {
     Interrupted: Transcript._on_interrupted,
     TurnComplete: Transcript._on_turn_complete,
 }
-
-
-def _first_step(notes: Sequence[bytes]) -> int:
-    """How many of these notes are their first step. Of one that is too long, all; of one that is short, none."""
-    placing = Placing()
-    for at, note in enumerate(notes):
-        placing.count(note)
-        if len(placing.steps) > 1:
-            return at
-    # More than LOOKED_AT notes of one step: it goes in parts. Fewer are the end of the newest step, which stays.
-    return len(notes) if len(notes) == LOOKED_AT else 0
 
 
 def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:

@@ -18,6 +18,8 @@ from livetools.protocol.pending import Pending
 from livetools.protocol.send import Dispatch
 from livetools.setup.plan_fields import Plan
 
+from .speech_times import SpeechTimes
+
 #: The share of ``max_seconds`` after which a text tells the model that the session will end.
 TOLD_AT = 0.9
 #: Seconds past ``max_seconds`` that a turn under way is given to end.
@@ -38,34 +40,24 @@ class TimeLimits:
     ``went_idle``: the session was closed because nobody spoke.
     """
 
-    def __init__(self, plan: Plan, pending: Pending, connection: Connection, dispatch: Dispatch) -> None:
+    def __init__(
+        self, plan: Plan, pending: Pending, connection: Connection, dispatch: Dispatch, speech: SpeechTimes
+    ) -> None:
         self._most = inf if plan.max_seconds is None else plan.max_seconds
         self._idle = inf if plan.idle is None else plan.idle
-        self._to_come, self._connection, self._dispatch = pending, connection, dispatch
+        self._to_come, self._connection = pending, connection
+        self._dispatch, self._speech = dispatch, speech
         self._unlimited = self._most == self._idle == inf
         self.began = inf
         self.went_idle = False
         self._told = False  # of the end that is near
-        self._asked = False  # whether anybody is there, since the user was last heard
-        self._silent_since = 0.0
+        self._asked_at = -inf  # whether anybody is there
+        self._idle_since = 0.0  # nothing is pending since then, and it was not asked
         self._pending = False  # when that was looked at last
 
     def begins(self, now: float) -> None:
         """The session is open for the first time."""
-        self.began = self._silent_since = now
-
-    def heard(self, now: float) -> None:
-        """The user has spoken, typed, or pressed a key: the silence is counted from now on."""
-        self._asked, self._silent_since = False, now
-
-    def transcribed(self, words: str, now: float) -> None:
-        """The service has heard these words of the user's."""
-        if words.strip():  # noise is transcribed as nothing, and is nobody's sign of life
-            self.heard(now)
-
-    def spoke(self, now: float, seconds: float) -> None:
-        """The model has said something; ``seconds`` of sound came with it, which play after what came before."""
-        self._silent_since = max(self._silent_since, now) + seconds
+        self.began = self._idle_since = now
 
     def due(self, now: float) -> End | None:
         """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
@@ -75,7 +67,7 @@ class TimeLimits:
         # The silence is counted from the moment at which nothing is pending any more, so the look before this one
         # counts too.
         if pending or self._pending:  # until now
-            self._silent_since = max(self._silent_since, now)
+            self._idle_since = now
         self._pending = pending
         # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
         if now >= self._ends_at(pending):
@@ -93,11 +85,11 @@ class TimeLimits:
             return None
         if pending or now < self._idle_at():
             return None
-        # Asked once and still silent: the session ends. Any sign of the user resets it (heard).
-        if self._asked:
+        # Asked once, and no sign of the user since: the session ends.
+        if self._asked_at > self._speech.user_seen:
             self.went_idle = True
             return End(None)
-        self._asked, self._silent_since = True, now
+        self._asked_at = self._idle_since = now
         self._dispatch.unprompted(ASK_WHETHER_THERE)
         return None
 
@@ -124,4 +116,5 @@ class TimeLimits:
         return self.began + self._most + (LAST_TURN if pending else 0.0)
 
     def _idle_at(self) -> float:
-        return inf if self.began == inf else self._silent_since + self._idle
+        speech = self._speech
+        return max(self.began, self._idle_since, speech.until, speech.user_seen) + self._idle

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Generator
-from contextvars import Context
 from math import inf
 from typing import Any
 
@@ -20,14 +19,14 @@ from livetools.transport.loop.wake import open_nurseries
 
 
 class Leavable:
-    """A coroutine that is awaited once, can be cancelled, and may be left. ``context``: what it runs in, unless in that
-    of its task.
+    """A coroutine that is awaited once, can be cancelled, and may be left.
 
-    One that was cancelled before begins all the same, and is cancelled where it waits.
+    ``run``: that of the call whose handler or ``approval`` it is, until that has ended. One that was cancelled before
+    begins all the same, and is cancelled where it waits.
     """
 
-    def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context | None = None) -> None:
-        self._coroutine, self._context = coroutine, context
+    def __init__(self, coroutine: Coroutine[Any, Any, None], run: int | None = None) -> None:
+        self._coroutine, self.run = coroutine, run
         self._scope: anyio.CancelScope | None = None  # while it runs
         self._leave_at = inf  # by time.monotonic
         self.cancelled = False  # read-only from outside
@@ -40,12 +39,8 @@ class Leavable:
 
     def end(self) -> None:
         """Cancel it, and abandon it if it still runs after ``CANCELLED_END`` seconds."""
-        self.leave_soon()
-        self.cancel()
-
-    def leave_soon(self) -> None:
-        """Its task is about to be cancelled: as :meth:`end`."""
         self._leave_at = time.monotonic() + leaving.CANCELLED_END
+        self.cancel()
 
     def __await__(self) -> Generator[Any, Any, None]:
         step: tuple[Callable[[Any], Any], object] = self._coroutine.send, None
@@ -54,7 +49,7 @@ class Leavable:
                 self._scope.cancel()
             while True:
                 try:
-                    waits = step[0](step[1]) if self._context is None else self._context.run(step[0], step[1])
+                    waits = step[0](step[1])
                 except StopIteration:
                     return
                 try:
@@ -72,7 +67,6 @@ class Leavable:
         if anyio.current_effective_deadline() > -inf or open_nurseries():
             return
         with contextlib.suppress(Exception):  # it raises, or ignores GeneratorExit
-            close = self._coroutine.close
-            close() if self._context is None else self._context.run(close)
+            self._coroutine.close()
         while True:
             yield from anyio.lowlevel.checkpoint().__await__()

@@ -24,7 +24,8 @@ from livetools.protocol.calls.actions import Close
 from livetools.tools.results import outcome
 from livetools.transport.loop.wake import this_loop
 
-from .run_tool import Job, ToolRunner
+from .job import Job
+from .run_tool import ToolRunner
 
 log, of_calls = get_logger("livetools.session"), get_logger("livetools.calls")
 

@@ -11,23 +11,27 @@ from typing import Any
 from livetools.errors import ToolError
 from livetools.events import Call
 from livetools.log import get_logger
+from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.tools import Hooks
 from livetools.tools.results import failure, outcome, tool_error
 from livetools.tools.values import words
 
+from .job import Desk, Job
 from .user_errors import excuse, is_of_the_user
 
 log = get_logger("livetools.calls")
 
 
-async def decide(hooks: Sequence[Hooks], call: Call) -> Call:
-    """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
+async def decide(job: Job, desk: Desk) -> None:
+    """Ask the ``before`` of every hook, in their order. With other arguments the call is what runs for everybody: the
+    context, the machine (which undoes it and tells of it), and the hooks behind.
 
     Raises ``ToolError`` where one refuses it. A hook that fails refuses it too: a check must not let a call pass
     because its server is down.
     """
-    for at, hook in enumerate(hooks, 1):
+    call = job.call
+    for at, hook in enumerate(job.hooks, 1):
         try:
             told = await _told(hook, "before", call)
         except BaseException as error:
@@ -40,19 +44,22 @@ async def decide(hooks: Sequence[Hooks], call: Call) -> Call:
             log_return(log, hook, "before", told, "None, or a mapping: the arguments to run it with")
             raise ToolError(_failed(call))
         call, replaced = replace(call, args=dict(told)), call
-        for known in hooks[:at]:
+        for known in job.hooks[:at]:
             if (follow := getattr(known, "replaced", None)) is not None:
                 follow(replaced, call)
-    return call
+    if call is not job.call:
+        job.call = call
+        if job.context is not None:
+            job.context.call = call
+        desk.decided(job.run, call)
 
 
-async def review(
-    hooks: Sequence[Hooks], call: Call, done: Outcome, key: str, max_bytes: int | None
-) -> Outcome:
+async def review(job: Job, done: Outcome, key: str) -> Outcome:
     """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
-    for at, hook in enumerate(hooks):
+    call, most = job.call, job.tool.options["max_result_bytes"]
+    for at, hook in enumerate(job.hooks):
         if done.error is not None:
-            await tell_all(hooks[at:], "on_error", call, done.error)
+            await tell_all(job.hooks[at:], "on_error", call, done.error)
             break
         done.encoded = None  # a hook may change the response in place
         try:
@@ -62,10 +69,19 @@ async def review(
             done = _withheld(call, error, done.result)
             continue
         if told is not None:
-            other = outcome(told, key, max_bytes)
+            other = outcome(told, key, most)
             done.response, done.encoded = other.response, other.encoded
             done.parts = other.parts or done.parts
     return done
+
+
+async def ended_early(job: Job, reason: Exception | None) -> None:
+    """Tell the hooks of a call that was over before its handler was, or before that could begin."""
+    # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
+    if reason is None or reason is wording.CANCELLED.error:
+        await tell_all(job.hooks, "on_cancel", job.call)
+    else:
+        await tell_all(job.hooks, "on_error", job.call, reason)
 
 
 async def tell_all(hooks: Sequence[Hooks], name: str, *args: object) -> None:

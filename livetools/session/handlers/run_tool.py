@@ -6,17 +6,15 @@ import inspect
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from livetools.errors import ToolError
-from livetools.events import Call
 from livetools.log import get_logger
-from livetools.protocol.calls import wording
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
@@ -27,8 +25,8 @@ from livetools.tools.results import error_outcome, outcome, tool_error
 from livetools.transport.loop.wake import this_task, was_cancelled
 
 from . import call_hooks
-from .abandon import Leavable
 from .from_thread import FromThread
+from .job import Desk, Job
 from .threads import DaemonThreads, result_of
 from .user_errors import is_of_the_user, turn_of_the_loop
 
@@ -47,60 +45,21 @@ def cancelled() -> Outcome:
     return Outcome({"error": CANCELLED_TEXT}, error)
 
 
-class Desk(Protocol):
-    """Where the handlers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
-
-    async def settled(self, run: int, outcome: Outcome) -> None: ...
-    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
-    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
-    def decided(self, run: int, call: Call) -> None: ...
-    def streams(self, run: int) -> bool: ...
-    def reason(self, run: int) -> Exception | None: ...
-
-
-class Job:
-    """A call that is being run. ``context``: for a handler that takes one; ``streams``: yields go out one by one;
-    ``since``: it was started, by ``time.perf_counter``; ``variables``: the context variables of hooks that
-    have let it run already, before its approval.
-    """
-
-    def __init__(
-        self, run: int, call: Call, tool: Tool, context: ToolContext[Any] | None, streams: bool, since: float
-    ) -> None:
-        self.run, self.call, self.tool, self.context = run, call, tool, context
-        self.streams, self.since = streams, since
-        self.done: Outcome | None = None
-        self.future: Future[Any] | None = None  # while a thread or an executor has it
-        self.stopped = False
-        self.variables: Context | None = None
-        self.runs: Leavable | None = None  # while it runs
-        self.way_back: FromThread | None = None  # of the thread that has it
-        self.began = False  # the handler ran, if only for a moment
-
-    def stop(self) -> bool:
-        """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
-        self.stopped = True
-        if self.context is not None:
-            self.context.mark_cancelled()
-        if self.future is not None:
-            self.future.cancel()  # if no thread took it up it never runs; else the context tells it
-            if self.way_back is not None:
-                self.way_back.cancel()
-            return False
-        return True
-
-
 @dataclass(slots=True)
 class ToolRunner:
     """How calls are run: the response key, the hooks of the session, and where sync functions go."""
 
     key: str = "output"
     hooks: Sequence[Hooks] = ()
-    threads: DaemonThreads = field(default_factory=DaemonThreads)
-    aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
+    threads: DaemonThreads | None = None  # made when there is something for them
+    aside: DaemonThreads | None = None  # for what no tool may hold up; likewise
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
     # How often each tool has failed in a row, as far as the model could correct it.
     failures: dict[str, int] = field(default_factory=dict)
+
+    def hooks_of(self, tool: Tool) -> Sequence[Hooks]:
+        """Those of the session, and behind them those of this tool."""
+        return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
 
     async def execute(self, job: Job, desk: Desk) -> Outcome:
         """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
@@ -109,10 +68,9 @@ class ToolRunner:
         A handler that was stopped before its task came round does not begin.
         """
         tool = job.tool
-        hooks = self._hooks_of(tool)
         try:
-            if hooks and not job.stopped and job.variables is None:
-                self._decided(job, await self.decide(job.call, tool), desk)
+            if job.hooks and not job.stopped and job.variables is None:
+                await call_hooks.decide(job, desk)
             done = cancelled() if job.stopped else await self._handle(job, tool, desk)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
@@ -126,11 +84,8 @@ class ToolRunner:
         else:
             if self.failures and done.error is None:
                 self.failures.pop(tool.name, None)
-        # ``stopped`` tells the hooks why a call was stopped
-        if hooks and not job.stopped:
-            most = tool.options["max_result_bytes"]
-            done = await call_hooks.review(hooks, job.call, done, self.key, most)
-        return done
+        # ``ended_early`` tells the hooks why a call was stopped
+        return await call_hooks.review(job, done, self.key) if job.hooks and not job.stopped else done
 
     def failed(self, error: BaseException, tool: Tool) -> Outcome:
         """The outcome of a failed call. Past the tool's ``retries`` the error tells the model to stop trying."""
@@ -139,30 +94,6 @@ class ToolRunner:
             self.failures[tool.name] = count = self.failures.get(tool.name, 0) + 1
             stop = count > retries
         return error_outcome(error, tool.name, stop)
-
-    def _decided(self, job: Job, call: Call, desk: Desk) -> None:
-        """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
-        undoes it and tells of it), and the hooks behind."""
-        if call is not job.call:
-            job.call = call
-            if job.context is not None:
-                job.context.call = call
-            desk.decided(job.run, call)
-
-    async def decide(self, call: Call, tool: Tool) -> Call:
-        """Ask the ``before`` of every hook of this tool: see :func:`.call_hooks.decide`."""
-        return await call_hooks.decide(self._hooks_of(tool), call)
-
-    def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
-        return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
-
-    async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
-        """Tell the hooks of a call that was over before its handler was, or before that could begin."""
-        # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
-        if reason is None or reason is wording.CANCELLED.error:
-            await self.tell_hooks(tool, "on_cancel", call)
-        else:
-            await self.tell_hooks(tool, "on_error", call, reason)
 
     async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
         handler = tool.handler
@@ -199,7 +130,7 @@ class ToolRunner:
         processes take no closures, and get what hooks make of them."""
         if thread:
             return partial(copy_context().run, function)
-        for hook in self._hooks_of(job.tool):
+        for hook in job.hooks:
             if (wrap := getattr(hook, "elsewhere", None)) is not None:
                 function = wrap(job.call, function)
         return function
@@ -214,6 +145,7 @@ class ToolRunner:
     async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
         """Run a part of a handler in a thread of the session's."""
         job.way_back = job.way_back or FromThread()
+        self.threads = self.threads or DaemonThreads()
         return await self._submitted(job, self.threads.submit(job.way_back.run, function))
 
     async def unhindered(self, function: Callable[[], Any]) -> Any:
@@ -266,15 +198,11 @@ class ToolRunner:
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
         return await value if inspect.isawaitable(value) else value
 
-    async def tell_hooks(self, tool: Tool, method: str, *args: object) -> None:
-        """Tell all hooks of a call of this tool: call this method of each that has it."""
-        await call_hooks.tell_all(self._hooks_of(tool), method, *args)
-
     def shutdown(self) -> None:
         """Let the threads go."""
-        self.threads.shutdown()
-        if self.aside is not None:
-            self.aside.shutdown()
+        for threads in (self.threads, self.aside):
+            if threads is not None:
+                threads.shutdown()
 
 
 class _Steps:

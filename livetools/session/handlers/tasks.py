@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
-from contextvars import Context, ContextVar, copy_context
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any
 
@@ -25,8 +24,10 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.transport.loop.wake import Wake, make_wake
 
 from .abandon import Leavable
-from .approvals import ApprovalCheck, ask
-from .run_tool import Desk, Job, ToolRunner, cancelled, note
+from .approvals import ask
+from .call_hooks import ended_early, tell_all
+from .job import Desk, Job
+from .run_tool import ToolRunner, cancelled, note
 from .user_errors import excuse
 
 log = get_logger("livetools.calls")
@@ -34,7 +35,8 @@ log = get_logger("livetools.calls")
 #: The kinds of handlers whose yields may go out one by one.
 GENERATORS = frozenset({"generator", "async_generator"})
 
-SERVING: ContextVar[Job | ApprovalCheck | Leavable | None] = ContextVar("livetools_serving", default=None)
+#: The code of the user's that runs here: in its own task or thread, or in one that it has started.
+SERVING: ContextVar[Leavable | None] = ContextVar("livetools_serving", default=None)
 
 
 class Tasks:
@@ -51,14 +53,15 @@ class Tasks:
         deps: object = None,
         session: SessionLike | None = None,
     ) -> None:
-        self._start, self._handlers, self._desk = starter.start, handlers, desk
+        self._starter, self._handlers, self._desk = starter, handlers, desk
         self._deps, self._session = deps, session
-        self._context: Context = copy_context()
+        self._context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
-        self._asked: dict[int, ApprovalCheck] = {}
-        self._errands: set[Leavable] = set()
-        self._running: set[Leavable] = set()  # all that runs
-        self._stopping: set[Job] = set()  # calls whose stop hooks run
+        self._asked: dict[
+            int, Job
+        ] = {}  # calls whose approval is asked, or that wait for what follows from it
+        # All code of the user's that runs. True: an errand beside the calls, whose end the session waits for.
+        self._running: dict[Leavable, bool] = {}
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
 
@@ -68,8 +71,8 @@ class Tasks:
         threads = self._handlers.threads
         return {
             "handlers": len(self._busy),
-            "threads": threads.running,
-            "waiting_for_thread": threads.waiting,
+            "threads": 0 if threads is None else threads.running,
+            "waiting_for_thread": 0 if threads is None else threads.waiting,
             "loop_blocks": dict(self._handlers.blocks),
         }
 
@@ -80,39 +83,29 @@ class Tasks:
     def serving(self) -> int | None:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
-        serving = SERVING.get()
-        if isinstance(serving, ApprovalCheck):
-            return None if serving.scope is None else serving.run
-        if not isinstance(serving, Job):
-            return None
-        return serving.run if self._busy.get(serving.run) is serving else None
+        code = SERVING.get()
+        return code.run if code is not None and code in self._running else None
 
     def inside(self) -> bool:
-        """Whether a handler, an ``approval``, an ``undo`` or a hook of a call asks: the session's end waits for it."""
-        return self.serving() is not None or SERVING.get() in (*self._errands, *self._stopping)
+        """Whether code that asks here is a handler, an ``approval``, an ``undo`` or a hook: the session's end waits
+        for it."""
+        return SERVING.get() in self._running
 
     def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        context = self._context_of(run, call, tool) if tool.takes_context else None
-        streams = tool.kind in GENERATORS and self._desk.streams(run)
-        job = Job(run, call, tool, context, streams, time.perf_counter())
-        if (asked := self._asked.pop(run, None)) is not None:
-            job.variables = asked.variables
+        job = self._asked.pop(run, None) or self._job(run, call, tool)
+        job.code = None  # what has asked is over, or is stopped
+        job.context = self._context_of(job) if tool.takes_context else None
+        job.streams = tool.kind in GENERATORS and self._desk.streams(run)
+        job.since = time.perf_counter()
         self._busy[run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
-        self._start(partial(self._call, job), variables.copy())
+        self._starter.start(partial(self._call, job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
-        job = self._busy.get(run)
-        if job is None:
-            return
-        if job.stop():
-            if job.runs is not None:
-                job.runs.cancel()
-        # A thread cannot be stopped. It loses its place, so that calls which wait for a thread get one.
-        elif job.future is not None:
-            self._errand(self._abandon, job.future)
+        if (job := self._busy.get(run)) is not None:
+            job.stop()
 
     def ask_approval(self, run: int, call: Call, tool: Tool) -> None:
         """Ask the hooks, check the arguments of the call, and ask the tool's ``approval`` with them.
@@ -120,23 +113,29 @@ class Tasks:
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        asked = self._asked[run] = ApprovalCheck(run, call, tool)
-        self._errand(self._ask_approval, asked)
+        job = self._asked[run] = self._job(run, call, tool)
+        job.context = self._context_of(job)
+        job.code = Leavable(self._ask_approval(job), run)
+        self._errand(job.code)
 
     def stop_asking(self, run: int, over: bool) -> None:
         """Cancel what is asked about this call, if that still runs. ``over``: the call will never run."""
-        asked = self._asked.get(run)
-        if asked is None:
+        job = self._asked.get(run)
+        if job is None:
             return
-        if asked.scope is not None:
-            asked.scope.cancel()
+        if job.code is not None and job.code.run is not None:
+            job.code.cancel()
         if over:
             del self._asked[run]
-            self._errand(self._handlers.ended_early, asked.tool, asked.call, self._desk.reason(run))
+            self.errand(ended_early(job, self._desk.reason(run)))
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
-        self._errand(self._undo, run, call, tool, result)
+        self.errand(self._undo(self._job(run, call, tool), result))
+
+    def errand(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run code of the user's beside the calls. The session's end waits for it, as for a handler."""
+        self._errand(Leavable(coroutine))
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
         """After the end, when all were asked to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
@@ -145,19 +144,23 @@ class Tasks:
         Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(leaving.HANDLERS_END):
-            while self._errands or any(map(_counts, self._busy.values())):
+            while self._errands() or any(map(_counts, self._busy.values())):
                 await self._next_end()
             return
-        names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)})) or "an undo"
+        names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)}))
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
-            names,
+            names or "an undo or a hook",
             leaving.HANDLERS_END,
         )
+        late = self._errands()
         give_up()
         with anyio.move_on_after(leaving.HANDLERS_END):
-            while self._errands:
+            while self._errands() - late:
                 await self._next_end()
+
+    def _errands(self) -> set[Leavable]:
+        return {code for code, errand in self._running.items() if errand}
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""
@@ -169,42 +172,55 @@ class Tasks:
         """Let the threads go, and end all that runs."""
         self._handlers.shutdown()
         self._closed = True
-        for running in tuple(self._running):
-            running.end()
+        for code in tuple(self._running):
+            code.end()
 
-    def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
-        report = partial(self._desk.progress, run, yielded=None)
-        return tool.context(call=call, deps=self._deps, session=self._session, report=report)
+    def _job(self, run: int, call: Call, tool: Tool) -> Job:
+        return Job(run, call, tool, self._handlers.hooks_of(tool))
+
+    def _context_of(self, job: Job) -> ToolContext[Any]:
+        report = partial(self._desk.progress, job.run, yielded=None)
+        return job.tool.context(call=job.call, deps=self._deps, session=self._session, report=report)
 
     async def _call(self, job: Job) -> None:
         """Run a handler, and report how it ended."""
-        SERVING.set(job)
-        job.runs = Leavable(self._serve(job))
-        await self._run(job.runs)
+        job.code = Leavable(self._serve(job), job.run)
+        await self._run(job.code)
         # A handler that was stopped has not settled its call, for nothing can be awaited in what was cancelled.
         if self._busy.get(job.run) is job and not self._closed:
             await self._run(Leavable(self._settle(job)))
 
     async def _serve(self, job: Job) -> None:
         job.done = await self._handlers.execute(job, self._desk)
-        if job.runs is not None and not job.runs.cancelled:
+        if job.code is not None and not job.code.cancelled:
             await self._settle(job)
 
-    async def _run(self, leavable: Leavable) -> None:
+    async def _run(self, code: Leavable, errand: bool = False) -> None:
         """Run code of the user's; after the end it is ended at once, as all that ran then."""
+        SERVING.set(code)
+        self._running[code] = errand
         if self._closed:
-            leavable.end()
-        self._running.add(leavable)
+            code.end()
         try:
-            await leavable
+            await code
         finally:
-            self._running.discard(leavable)
+            del self._running[code]
+            self._tell_end()
+
+    def _errand(self, errand: Leavable) -> None:
+        self._running[errand] = True  # though its task has not begun
+        self._starter.start(partial(self._run, errand, True), self._context.copy())
+
+    def _tell_end(self) -> None:
+        if self._ended is not None:
+            self._ended.set()
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()
         del self._busy[job.run]
-        if self._ended is not None:
-            self._ended.set()
+        if job.code is not None:
+            job.code.run = None
+        self._tell_end()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job, done, time.perf_counter() - job.since)
         # The machine undoes what has begun only.
@@ -212,69 +228,36 @@ class Tasks:
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
         if job.stopped:
-            self._stopping.add(job)
-            try:
-                await self._handlers.ended_early(job.tool, job.call, reason)
-            finally:
-                self._stopping.discard(job)
+            await ended_early(job, reason)
 
-    def _errand(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
-        async def called() -> None:
-            SERVING.set(errand)
-            await function(*args)
-
-        errand = Leavable(called())
-
-        async def run() -> None:
-            try:
-                await self._run(errand)
-            finally:
-                self._errands.discard(errand)
-                if self._ended is not None:
-                    self._ended.set()
-
-        self._errands.add(errand)
-        self._start(run, self._context.copy())
-
-    async def _abandon(self, future: Future[Any]) -> None:
-        """Give its place to another thread, once all calls that are stopped together are stopped.
-
-        Not in the first step of this task, which is taken at once where tasks are eager: a call that waits for a
-        thread, and is about to be stopped too, would begin.
-        """
-        await anyio.lowlevel.cancel_shielded_checkpoint()
-        self._handlers.threads.abandon(future)
-
-    async def _ask_approval(self, asked: ApprovalCheck) -> None:
-        SERVING.set(asked)  # of this task alone
-        run, tool = asked.run, asked.tool
-        verdict: bool | str | Exception = True
-        with anyio.CancelScope() as scope:
-            asked.scope = scope
-            try:
-                verdict = await ask(asked, self._handlers, self._desk, self._context_of)
-            except Exception as error:
-                verdict = error
-            finally:
-                asked.scope = None
-        if scope.cancel_called:
+    async def _ask_approval(self, job: Job) -> None:
+        verdict: bool | str | Exception
+        asking = job.code
+        assert asking is not None
+        try:
+            verdict = await ask(job, self._handlers, self._desk)
+        except Exception as error:
+            verdict = error
+        asking.run = None  # it is not asked any more
+        if asking.cancelled:
             return
         if not isinstance(verdict, Exception):
-            await self._desk.approved(run, verdict)
+            await self._desk.approved(job.run, verdict)
             if not verdict:  # the tool's own rule lets it run: nobody is asked
-                await self._handlers.tell_hooks(tool, "on_allowed", asked.call)
+                await tell_all(job.hooks, "on_allowed", job.call)
             return
         # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
-        waited = self._asked.pop(run, None) is not None
-        done = self._handlers.failed(verdict, tool)
+        waited = self._asked.pop(job.run, None) is not None
+        done = self._handlers.failed(verdict, job.tool)
         done.began = False
-        await self._desk.settled(run, done)
+        await self._desk.settled(job.run, done)
         if waited:
-            await self._handlers.tell_hooks(tool, "on_error", asked.call, verdict)
+            await tell_all(job.hooks, "on_error", job.call, verdict)
 
-    async def _undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
+    async def _undo(self, job: Job, result: object) -> None:
+        undo, call = job.tool.options["undo"], job.call
         try:
-            await self._handlers.user(tool.options["undo"], self._context_of(run, call, tool), call, result)
+            await self._handlers.user(undo, self._context_of(job), call, result)
         except BaseException as error:
             excuse(log, f"the undo of {call.name} ({call.id})", error, logging.ERROR)
 

@@ -25,65 +25,49 @@ LIMIT = 512
 
 
 class DaemonThreads(Executor):
-    """At most ``limit`` threads, made when they are needed; further work waits in order.
-
-    A thread whose work was abandoned (:meth:`abandon`) does not count: another may take its place, and it ends with
-    that work. ``running`` counts the functions in threads, abandoned ones too; ``waiting`` those that wait.
-    """
+    """At most ``limit`` threads, made when they are needed; further work waits in order."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._queue: queue.SimpleQueue[Callable[[], bool] | None] = queue.SimpleQueue()
-        self._idle = 0  # threads that wait for work
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._open = 0  # functions that were submitted and have not ended
         self._threads = 0
         self._lock = threading.Lock()
-        self._working: dict[Future[Any], bool] = {}  # whether it was given up
 
     @property
     def running(self) -> int:
         """Functions that run."""
-        return len(self._working)
+        return min(self._open, self._threads)
 
     @property
     def waiting(self) -> int:
         """Functions that wait for a thread."""
-        return self._queue.qsize()
+        return self._open - self.running
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run it in a thread. Cancelling the future before a thread took it up means that it never runs."""
         future: Future[T] = Future()
 
-        def work() -> bool:
+        def work() -> None:
             if not future.set_running_or_notify_cancel():
-                return True
-            with self._lock:
-                self._working[future] = False
+                return self._ended()
             try:
                 result = fn(*args, **kwargs)
             except BaseException as error:
-                given_up = self._finish(future)
+                self._ended()
                 future.set_exception(error)
             else:
-                given_up = self._finish(future)
+                self._ended()
                 future.set_result(result)
-            return not given_up
+            return None
 
+        with self._lock:
+            self._open += 1
+            if self._threads < min(self._open, self._limit):
+                self._threads += 1
+                threading.Thread(target=self._serve, name="livetools", daemon=True).start()
         self._queue.put(work)
-        with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
-                self._grow()
         return future
-
-    def abandon(self, future: Future[Any]) -> None:
-        """Nobody waits for this any more: while it runs on, another thread takes its place. Else nothing."""
-        with self._lock:
-            if self._working.get(future) is False:
-                self._working[future] = True
-                self._threads -= 1
-                if self.waiting:
-                    self._grow()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let every thread end after what it does; a thread that never returns is left to itself."""
@@ -91,24 +75,14 @@ class DaemonThreads(Executor):
             for _ in range(self._threads):
                 self._queue.put(None)
 
-    def _grow(self) -> None:
-        if self._threads < self._limit:
-            self._threads += 1
-            threading.Thread(target=self._serve, name="livetools", daemon=True).start()
-
-    def _finish(self, future: Future[Any]) -> bool:
-        """The function has ended; whether it was given up, so that another thread has this one's place."""
+    def _ended(self) -> None:
         with self._lock:
-            return self._working.pop(future)
+            self._open -= 1
 
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:
-            goes_on = work()
+            work()
             del work  # a thread that waits holds on to nothing
-            if not goes_on:
-                return
-            with self._lock:
-                self._idle += 1
 
 
 async def result_of(future: Future[Any]) -> Any:  # the result of the submitted function

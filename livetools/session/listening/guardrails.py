@@ -9,26 +9,20 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from contextvars import ContextVar, copy_context
-from typing import Literal
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Literal
 
 import anyio
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
-from livetools.session.handlers.abandon import Leavable
 from livetools.session.handlers.call_hooks import log_return
 from livetools.session.handlers.user_errors import excuse
-from livetools.session.running import leaving
 from livetools.tools import Hooks, SessionLike
-from livetools.transport.loop.wake import Latch, make_wake
 
 log = get_logger("livetools.session")
 
 MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
-
-HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
 
 Name = Literal["on_input", "on_output"]
 
@@ -45,7 +39,7 @@ def check_words(hooks: Iterable[Hooks]) -> bool:
 
 
 class Guardrails:
-    """Calls the hooks of one session with its words. Made in the loop; ``run`` is a task of the session's.
+    """Calls the hooks of one session with its words, in an errand of the session's while there are some.
 
     ``withhold`` cuts the model off where a hook fails; its argument says whether it is the answer to an input, which
     may not have begun.
@@ -56,17 +50,15 @@ class Guardrails:
         hooks: Iterable[Hooks],
         session: SessionLike,
         transcribed: bool,
+        errand: Callable[[Coroutine[Any, Any, None]], None],
         withhold: Callable[[bool], Awaitable[None]],
     ) -> None:
-        self._session, self._transcribed, self._withhold = session, transcribed, withhold
+        self._session, self._transcribed = session, transcribed
+        self._errand, self._withhold = errand, withhold
         names: tuple[Name, ...] = ("on_input", "on_output")
         self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in names}
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
-        self._running: Leavable | None = None  # the async hook that runs, or has run
-        self._closed = False
-        self._wake = make_wake()
-        self._idle = Latch()
-        self._idle.set()
+        self._runs = False  # an errand calls the hooks
 
     def tap(self, event: Event) -> None:
         """Take note of what was said."""
@@ -88,56 +80,30 @@ class Guardrails:
         if len(self._waiting) == MAX_WAITING:
             log.warning("%s is behind by %d transcripts: the oldest is dropped", name, MAX_WAITING)
         self._waiting.append((name, transcript))
-        # A latch is set once: for each time that there is something to do there is another one.
-        if self._idle.is_set:
-            self._idle = Latch()
-        self._wake.set()
+        if not self._runs:
+            self._runs = True
+            self._errand(self._run())
 
-    def inside(self) -> bool:
-        """Whether a hook asks that runs now: the session's end waits for it."""
-        return HOOK.get() is self and not self._idle.is_set
-
-    async def run(self) -> None:
-        """Call the hooks, as long as the session runs."""
-        HOOK.set(self)
-        while True:
-            await self._wake.wait()
-            while self._waiting:
-                name, transcript = self._waiting.popleft()
-                for hook in self._hooks[name]:
-                    await self._call(hook, name, transcript)
-            self._idle.set()
-
-    async def finish(self) -> None:
-        """After the session's end: what was said last is seen too, if that does not take long."""
-        with anyio.move_on_after(leaving.HOOKS_END):
-            await self._idle.wait()
-
-    def close(self) -> None:
-        """Soon abandon what runs on though it is cancelled: the caller cancels :meth:`run` now."""
-        self._closed = True
-        if self._running is not None:
-            self._running.leave_soon()
+    async def _run(self) -> None:
+        """Call the hooks with what waits for them."""
+        await anyio.lowlevel.checkpoint()  # neither the reader nor the user waits for its first step
+        while self._waiting:
+            name, transcript = self._waiting.popleft()
+            for hook in self._hooks[name]:
+                await self._call(hook, name, transcript)
+        self._runs = False
 
     async def _call(self, hook: Hooks, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
         method: Callable[..., object] = getattr(hook, name)
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
-            if not inspect.isawaitable(told):
-                return await self._judge(hook, name, told)
-            # In a copy of the context: what an async hook sets is not seen by the next one.
-            self._running = Leavable(self._judge(hook, name, told), copy_context())
-            if self._closed:
-                self._running.leave_soon()
-            await self._running
+            if inspect.isawaitable(told):
+                told = await told
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
             await self._withhold(name == "on_input")
-
-    async def _judge(self, hook: Hooks, name: Name, told: object) -> None:
-        """What a hook has returned. It was meant to change something, and nothing can: better silent than wrong."""
-        if inspect.isawaitable(told):
-            told = await told
+            return
+        # It was meant to change something, and nothing can: better silent than wrong.
         if told is not None:
             log_return(log, hook, name, told, "None. Raise something to withhold what the model says")
             await self._withhold(name == "on_input")

@@ -14,6 +14,7 @@ from livetools import events
 from livetools.events import REPLACED, Event
 from livetools.log import get_logger
 from livetools.protocol.connection.connection import Loss
+from livetools.transport.contract import Transport
 
 from .clock import Clock
 
@@ -35,6 +36,14 @@ class ConnectionLog:
         self._clock = clock
         self._last: dict[str, float] = {}  # by the kind: when it was logged
         self._left_out: dict[str, int] = {}
+        self._unwatched = False  # it was said that nobody notices when the line falls silent
+
+    def opened(self, transport: Transport) -> None:
+        """A connection is open. Say once where its kind cannot tell a dead line from a quiet one."""
+        if not (self._unwatched or hasattr(transport, "send_with_ping")):
+            self._unwatched = True
+            kind = type(transport).__name__
+            log.info("%s sends no pings: that a line is dead shows only when it takes no more frames", kind)
 
     def lost(self, loss: Loss) -> None:
         """A connection on which the session stood is gone."""

@@ -3,11 +3,10 @@
 Leaving waits for what can end in order. Each wait has a bound, and behind it the session is left all the same::
 
     LEAVE                        the end in order; then every task is cancelled
-        LAST_WORDS               handlers and connections together
-            HANDLERS_END         handlers that were asked to stop; then the others are abandoned, and undone
+        LAST_WORDS               handlers, hooks and connections together
+            HANDLERS_END         handlers that were asked to stop, and hooks; then the others are abandoned, and undone
             HANDLERS_END         what undoes them
             (transport)          the closing handshake, ``websocket_connection.CLOSE_TIMEOUT``, at the same time
-        HOOKS_END                the hook that runs, and transcripts that wait for one
     CANCELLED_END                what runs on though it is cancelled; then it is abandoned
 
 The worst case is ``LEAVE + CANCELLED_END``, seven seconds: every bound is reached, and something swallows each
@@ -22,10 +21,8 @@ from __future__ import annotations
 LEAVE = 6.0
 #: Seconds for the handlers and the closing handshakes.
 LAST_WORDS = 5.0
-#: Seconds for handlers to stop, and as much for what undoes them.
+#: Seconds for handlers to stop and for hooks to hear what was said last, and as much for what undoes the handlers.
 HANDLERS_END = 2.0
-#: Seconds for the hook that runs, and for what still waits for one.
-HOOKS_END = 2.0
 #: Seconds in which what is cancelled must end.
 CANCELLED_END = 1.0
 #: Seconds for the end of a session that could not be opened: it has no handlers, and no open connection.

@@ -78,6 +78,7 @@ class SessionDriver(Driver[Machine]):
             # Cut off in the middle (Ctrl-C in a tool), it would leave tasks that wait without end.
             self.close()
             self.end()
+            self.sockets.close()
 
     def _started(self, event: Event) -> None:
         if type(event) is SessionStarted:
@@ -173,6 +174,7 @@ class SessionDriver(Driver[Machine]):
         """A connection is open."""
         if self.writer.frame_taps is not None:
             self.writer.frame_taps.opened(link)
+        self._line_log.opened(self.sockets.standing[link])
         self.machine.opened(link, self.clock.now())
         self.background()
 

@@ -7,13 +7,14 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol
 
 import anyio
-from anyio.abc import TaskGroup
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
@@ -25,6 +26,8 @@ from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Wake, make_wake
 from livetools.transport.setup_timeout import Progress, begin, reached
+
+from .task_host import Starter
 
 log = get_logger("livetools.session")
 
@@ -43,24 +46,28 @@ class Sockets:
     ``standing``: those that are open.
     """
 
-    def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
-        self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
+    def __init__(self, starter: Starter, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
+        self._starter, self._dialer, self._endpoint, self._wire = starter, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
         self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
         self._changed: Wake | None = None  # set when a connection has ended, once somebody waits for that
-        self._told = False  # that nobody notices when the line falls silent
 
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
-        self._group.start_soon(self._run, link, scope)
+        self._starter.start(partial(self._run, link, scope), copy_context())
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
-            self._group.start_soon(transport.aclose)
+            self._starter.group.start_soon(transport.aclose)
         elif (scope := self._scopes.get(link)) is not None:
+            scope.cancel()
+
+    def close(self) -> None:
+        """Cut off every connection that has not ended."""
+        for scope in self._scopes.values():
             scope.cancel()
 
     def hurry(self, link: int) -> None:
@@ -81,13 +88,13 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = None
+        close = Close(by_us=True)  # of a dial that was cancelled
         try:
             with scope:
                 close = await self._converse(link)
         finally:
             self._forget(link)
-        self._wire.disconnected(link, close or Close(by_us=True))  # the dial was given up
+        self._wire.disconnected(link, close)
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
@@ -98,18 +105,18 @@ class Sockets:
         """Dial and read until the end. Every failure becomes a fact."""
         self.progress = begin()
         try:
-            async with AsyncExitStack() as stack:
-                transport = await self._dialled(stack)
-                self.standing[link] = transport
-                self._tell_unwatched(transport)
+            dialled, self.standing[link] = await self._dialled()
+            try:
                 reached("setup")
                 self._wire.opened(link)
-                end = await _listen(transport, partial(self._wire.received, link))
+                end = await _listen(self.standing[link], partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 self._forget(link)
                 # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
                 self._wire.disconnected(link, close)
                 return close
+            finally:
+                await dialled.__aexit__(*sys.exc_info())
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
@@ -119,21 +126,15 @@ class Sockets:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
 
-    def _tell_unwatched(self, transport: Transport) -> None:
-        """Say once that this kind of transport cannot tell a dead line from a quiet one."""
-        if not (self._told or hasattr(transport, "send_with_ping")):
-            self._told = True
-            kind = type(transport).__name__
-            log.info("%s sends no pings: that a line is dead shows only when it takes no more frames", kind)
-
-    async def _dialled(self, stack: AsyncExitStack) -> Transport:
-        """A connection that ``stack`` closes. Credentials that are refused are refreshed, once a dial."""
+    async def _dialled(self) -> tuple[AbstractAsyncContextManager[Transport], Transport]:
+        """A connection, and what closes it. Credentials that are refused are refreshed, once a dial."""
         renewed = False
         while True:
             with Sealed():
                 target = await self._endpoint.target()
             try:
-                return await stack.enter_async_context(self._dialer.dial(target.url, target.headers))
+                dialled = self._dialer.dial(target.url, target.headers)
+                return dialled, await dialled.__aenter__()
             except AuthenticationError as error:
                 if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
                     raise self._endpoint.advised(error) from None

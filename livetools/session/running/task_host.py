@@ -33,15 +33,15 @@ Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
 class Starter:
-    """Starts the tasks that run code of the user's. A context manager inside the group's: leaving it cancels the group,
-    and waits for them.
+    """Starts the tasks that run code of the user's, and those of the connections. A context manager inside the group's:
+    leaving it cancels the group, and waits for them.
 
     On asyncio they are tasks of the loop's own, which have a context of their own and, from Python 3.12 on, take their
-    first step at once. On trio they are the group's.
+    first step at once. On trio they are the group's. ``group``: for tasks that are ours alone, and end with it.
     """
 
     def __init__(self, group: TaskGroup) -> None:
-        self._group = group
+        self.group = group
         self._running: set[asyncio.Task[None]] = set()
         self._error: BaseException | None = None
         self._loop = None if on_trio() else asyncio.get_running_loop()
@@ -51,7 +51,7 @@ class Starter:
 
     # Not a task of the group that waits for its end: that would be a tenth of what an idle session is made of.
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._group.cancel_scope.cancel()
+        self.group.cancel_scope.cancel()
         with anyio.CancelScope(shield=True):
             while self._running:
                 await asyncio.wait(self._running)
@@ -61,7 +61,7 @@ class Starter:
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
         """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
         if self._loop is None:
-            context.run(self._group.start_soon, run)
+            context.run(self.group.start_soon, run)
             return
         task = _task(run(), self._loop, context)
         if task.done():  # in its first step, where tasks are eager
@@ -75,7 +75,7 @@ class Starter:
         # As in any task group: the first error cancels the others, and is raised at the end.
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error
-            self._group.cancel_scope.cancel()
+            self.group.cancel_scope.cancel()
 
 
 def _task(

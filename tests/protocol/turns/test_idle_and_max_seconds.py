@@ -120,7 +120,7 @@ class TestIdle:
         for _ in range(3):
             heard(d.later(8))
             d.later(8).server({"voiceActivity": {"type": "ACTIVITY_START"}})
-            d.later(8).machine.limits.heard(d.now)
+            d.later(8).machine.user_is_there(d.now)
         assert told(d) == []
         d.later(8).machine.send_text("typed", d.now)
         d.drain().say("ok").turn_complete().later(9)

@@ -10,7 +10,7 @@ from livetools.errors import SessionClosed
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
-from livetools.protocol.turns.quiet_moment import PATIENCE, QUIET_PAUSE, QuietMoment
+from livetools.protocol.turns.speech_times import PATIENCE, QUIET_PAUSE, SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)
@@ -36,33 +36,33 @@ def spoken(d: Driver) -> Driver:
 
 
 def test_before_anything_was_said_it_is_quiet_at_once() -> None:
-    assert QuietMoment().at(7.0) < 7.0
+    assert SpeechTimes().quiet_at(7.0) < 7.0
 
 
 def test_it_is_quiet_a_pause_after_the_last_word_and_its_sound() -> None:
-    quiet = QuietMoment()
-    quiet.said(10.0)
-    assert quiet.at(10.0) == 10.0 + QUIET_PAUSE
-    quiet.said(10.0, 3.0)
-    quiet.said(10.5, 2.0)  # faster than it plays
-    assert quiet.at(10.0) == 15.0 + QUIET_PAUSE
-    quiet.cut_off(11.0)
-    assert quiet.at(10.0) == 11.0 + QUIET_PAUSE
+    speech = SpeechTimes()
+    speech.said(10.0)
+    assert speech.quiet_at(10.0) == 10.0 + QUIET_PAUSE
+    speech.said(10.0, 3.0)
+    speech.said(10.5, 2.0)  # faster than it plays
+    assert speech.quiet_at(10.0) == 15.0 + QUIET_PAUSE
+    speech.cut_off(11.0)
+    assert speech.quiet_at(10.0) == 11.0 + QUIET_PAUSE
 
 
 def test_a_user_who_speaks_on_is_waited_for_and_not_for_ever() -> None:
-    quiet = QuietMoment()
-    quiet.user(True, 10.0)
-    assert quiet.at(12.0) == 12.0 + PATIENCE
-    quiet.user(False, 14.0)
-    assert quiet.at(12.0) == 14.0 + QUIET_PAUSE
+    speech = SpeechTimes()
+    speech.user(True, 10.0)
+    assert speech.quiet_at(12.0) == 12.0 + PATIENCE
+    speech.user(False, 14.0)
+    assert speech.quiet_at(12.0) == 14.0 + QUIET_PAUSE
 
 
 def test_on_another_connection_nobody_will_tell_when_the_user_stops() -> None:
-    quiet = QuietMoment()
-    quiet.user(True, 10.0)
-    quiet.lost()
-    assert quiet.at(12.0) == 10.0 + QUIET_PAUSE
+    speech = SpeechTimes()
+    speech.user(True, 10.0)
+    speech.lost()
+    assert speech.quiet_at(12.0) == 10.0 + QUIET_PAUSE
 
 
 # What goes out

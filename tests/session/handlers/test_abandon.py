@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, copy_context
-
 import anyio
 import pytest
 from support.waiting import everybody_waits
@@ -12,7 +10,6 @@ from livetools.session.handlers.abandon import Leavable
 from livetools.session.running import leaving
 
 pytestmark = pytest.mark.anyio
-VARIABLE: ContextVar[int] = ContextVar("variable", default=0)
 
 
 async def run(leavable: Leavable) -> None:
@@ -48,18 +45,6 @@ async def test_one_that_was_cancelled_before_it_ran_begins_and_is_cancelled_wher
     leavable.cancel()
     await leavable
     assert seen == ["began"]
-
-
-async def test_it_may_have_a_context_of_its_own() -> None:
-    seen: list[int] = []
-
-    async def sets() -> None:
-        VARIABLE.set(1)
-        await anyio.lowlevel.checkpoint()
-        seen.append(VARIABLE.get())
-
-    await Leavable(sets(), copy_context())
-    assert (seen, VARIABLE.get()) == ([1], 0)
 
 
 async def test_an_error_of_what_it_waits_for_is_raised_inside_and_its_own_outside() -> None:

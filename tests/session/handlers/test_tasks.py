@@ -26,7 +26,8 @@ from livetools import (
     ToolFinished,
     tool,
 )
-from livetools.session.handlers.run_tool import Desk, Job, ToolRunner
+from livetools.session.handlers.job import Desk, Job
+from livetools.session.handlers.run_tool import ToolRunner
 from livetools.transport.loop.wake import on_trio, this_task
 
 pytestmark = pytest.mark.anyio
@@ -337,9 +338,9 @@ async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_th
         begun.append("thread")
 
     job_tool = Tool(book_in_a_thread if in_a_thread else book)
-    handlers = ToolRunner(hooks=[Note()])
+    handlers = ToolRunner()
     booked = Call("c1", job_tool.name, {})
-    job = Job(1, booked, job_tool, job_tool.context(call=booked), streams=False, since=0.0)
+    job = Job(1, booked, job_tool, [Note()])
     job.stop()
     outcome = await handlers.execute(job, cast("Desk", None))
     handlers.shutdown()

@@ -80,31 +80,3 @@ def test_a_thread_that_never_returns_keeps_no_process_alive() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout) == (0, "end\n")
-
-
-async def test_a_thread_that_was_given_up_is_replaced_and_ends_with_its_work() -> None:
-    threads = DaemonThreads(limit=1)
-    release, taken = threading.Event(), threading.Event()
-    ended: list[threading.Thread] = []
-
-    def stuck() -> None:
-        ended.append(threading.current_thread())
-        taken.set()
-        release.wait()
-
-    first = threads.submit(stuck)
-    taken.wait(5)
-    second = threads.submit(pow, 2, 3)
-    assert threads.waiting == 1
-    threads.abandon(first)
-    threads.abandon(first)
-    with anyio.fail_after(30):
-        assert await result_of(second) == 8
-    assert threads.running == 1, "it is still counted"
-    release.set()
-    await result_of(first)
-    ended[0].join(5)
-    assert not ended[0].is_alive()
-    threads.abandon(first)  # what is over has nothing to give up
-    assert await result_of(threads.submit(pow, 2, 4)) == 16
-    threads.shutdown()

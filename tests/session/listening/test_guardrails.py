@@ -207,7 +207,7 @@ async def test_a_method_that_was_set_on_a_hook_is_called_too(opened: Opened) -> 
 async def test_neither_the_model_nor_the_user_waits_for_a_hook(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.running.leaving.HOOKS_END", 0.01)
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 0.01)
     cancelled: list[str] = []
 
     class Slow(Hooks):

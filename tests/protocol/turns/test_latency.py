@@ -16,7 +16,8 @@ from support.driver import GEMINI, Driver, plan
 from livetools.events import TurnComplete
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript.latency import LAST_BUCKET, PER_OCTAVE, UNIT, Histogram, Latency
+from livetools.protocol.turns.histogram import LAST_BUCKET, PER_OCTAVE, UNIT, Histogram
+from livetools.protocol.turns.speech_times import SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off
@@ -199,15 +200,15 @@ def test_events_that_differ_in_their_times_alone_are_equal() -> None:
 
 
 def test_since_when_the_model_is_waited_for() -> None:
-    latency = Latency()
-    assert latency.awaited_since is None
-    latency.user(False, 1.0)
-    assert latency.awaited_since == 1.0
-    latency.output(2.0)
-    latency.user(False, 3.0)
-    assert latency.awaited_since == 1.0  # the turn under way
-    latency.turn_ended()
-    assert latency.awaited_since == 3.0
+    speech = SpeechTimes()
+    assert speech.awaited_since is None
+    speech.asked(1.0)
+    assert speech.awaited_since == 1.0
+    speech.output(2.0)
+    speech.asked(3.0)
+    assert speech.awaited_since == 1.0  # the turn under way
+    speech.turn_ended()
+    assert speech.awaited_since == 3.0
 
 
 # Calls
