@@ -146,11 +146,6 @@ class View(CallsMachine):
         """How the last connection was lost; ``None``: none was."""
         return self.connection.last_loss
 
-    @property
-    def may_move(self) -> bool:
-        """Whether a change can go with the setup of another connection: the policy allows one, or it is under way."""
-        return self.connection.sends_setup
-
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
         return self.calls.run_of(call if isinstance(call, str) else call.id)

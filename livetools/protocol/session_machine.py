@@ -59,6 +59,8 @@ class Machine(View):
     """One session. ``seed`` gives the conversation so far, for a new session, which must get it again; ``left`` are
     calls that an earlier process of this conversation has not finished."""
 
+    _error: Exception  # why it is over, once it is
+
     def __init__(
         self,
         plan: Plan,
@@ -73,8 +75,7 @@ class Machine(View):
         self._left_before = left
         self._seed = seed
         self._history: list[bytes] = []  # the frame that follows the setup that was sent last, if one does
-        self._error: Exception | None = None
-        # This is the 25th attribute. From the 30th on an object has a dict of its own, which is slower to ask.
+        # There are 24 attributes. From the 30th on an object has a dict of its own, which is slower to ask.
         self._question: Item | None = None  # the text of the exchange that is under way
 
     # Inputs from the network
@@ -130,7 +131,7 @@ class Machine(View):
         item = self.dispatch.reply(instructions)
         assert item.receipt is not None
         if self.closed:
-            item.receipt.fail(self._ended())
+            item.receipt.fail(self._error)
         else:
             self.dispatch.speak(item)
         return item.receipt
@@ -244,7 +245,8 @@ class Machine(View):
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
 
-        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change.
+        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change. Raises
+        ``LocalProtocolError`` where there can be no other connection, before anything is changed.
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
@@ -252,6 +254,8 @@ class Machine(View):
             self.changes.want(plan)
             self.calls.use(plan)
             return self._put(item, now)
+        if self.connection.cannot_move:
+            raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
         self.changes.want(plan, item)
         self.connection.go_away(inf, now)
         self._after(now)
@@ -417,11 +421,11 @@ class Machine(View):
 
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
-        self.closed, self._error = True, error
+        self.closed, self._error = True, error or close_codes.over()
         self.calls.close(now, self.outbox)
-        self.input.fail(self._ended())
-        self.dispatch.fail(self._ended())
-        self.changes.fail(self._ended())
+        self.input.fail(self._error)
+        self.dispatch.fail(self._error)
+        self.changes.fail(self._error)
         if self._question is not None and self._question.exchange is not None:
             self._question.exchange.cut_short()
 
@@ -431,16 +435,13 @@ class Machine(View):
         self._now = now
         assert item.receipt is not None
         if self.closed:
-            item.receipt.fail(self._ended())
+            item.receipt.fail(self._error)
         else:
             self.input.put(item)
             self.speech.present(now)
             if item.prompts:
                 self.speech.asked(now)
         return item.receipt
-
-    def _ended(self) -> Exception:
-        return self._error or close_codes.over()
 
     def _flowing(self) -> bool:
         """True if dropping has stopped."""

@@ -8,13 +8,12 @@ from functools import partial
 
 from anyio.abc import TaskGroup
 
-from livetools.errors import LocalProtocolError
 from livetools.events import Call, Event
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
-from livetools.protocol.session_machine import NO_DIAL, Machine
+from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
@@ -128,11 +127,10 @@ class Startup:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
             tools = None if specs is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
-        elif not driver.machine.may_move:
-            raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
+        receipt = driver.machine.update(plan, frame, driver.clock.now(), event)
         given = {"instructions": agent.instructions, "tools": specs}
         self.updated |= {what for what, value in given.items() if value is not None}
-        return driver.machine.update(plan, frame, driver.clock.now(), event)
+        return receipt
 
     def parked(self) -> None:
         """Log what is lost when the conversation continues elsewhere."""

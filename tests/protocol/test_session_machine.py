@@ -1318,7 +1318,6 @@ def test_the_last_dial_brings_a_change_whose_setup_is_still_to_be_sent(
     d = Driver(plan(ECHO), policy).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     moment(d)
-    assert d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain()
     for link in (2, 3):
@@ -1335,12 +1334,12 @@ def test_a_change_is_refused_once_the_last_setup_is_out() -> None:
     d = Driver(plan(ECHO), ONE_DIAL).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     set_up(d)
-    assert not d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain().server({"setupComplete": {}}, 2)
     assert isinstance(receipt.error, LocalProtocolError)
     assert "budget" in str(receipt.error)
-    assert not d.machine.may_move
+    with pytest.raises(LocalProtocolError, match="budget"):
+        d.machine.update(plan(SLOW), None, d.now)
     assert d.machine.next_plan.policies.keys() == {"echo"}
 
 

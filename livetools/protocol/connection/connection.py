@@ -18,7 +18,7 @@ from livetools.protocol.calls.actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .connection_states import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
 from .reconnect_policy import Attempts, ReconnectPolicy
 
@@ -130,15 +130,6 @@ class Connection:
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
         return self.state in USABLE
-
-    @property
-    def sends_setup(self) -> bool:
-        """Whether another setup can still be sent: on a dial that is under way, or on another one."""
-        # The setup that is out cannot be changed. It is the next one that could carry a change, once this session is
-        # open.
-        if self.state is LinkState.SETUP:  # it is sent, and an open session resets the attempts
-            return self.attempts.may_dial_later()
-        return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
 
     @property
     def cannot_move(self) -> bool:

@@ -149,10 +149,6 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
 
 del S, V, E
 
-#: States behind which a setup is still to be sent, unless a dial fails.
-AHEAD_OF_SETUP = frozenset(
-    {LinkState.DIALING, LinkState.MOVING, LinkState.FORCED, LinkState.SWAPPING, LinkState.WAITING}
-)
 #: States in which frames may be written to the current socket.
 USABLE = frozenset({LinkState.LIVE, LinkState.LEAVING, LinkState.MOVING, LinkState.FORCED})
 #: States in which the current socket is open, and what comes from it counts.
