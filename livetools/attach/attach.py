@@ -28,8 +28,8 @@ from livetools.session.handlers.tasks import Tasks
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
+from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
-from livetools.session.startup import specs_of
 from livetools.session.unknown_options import unexpected
 from livetools.setup import defaults
 from livetools.setup.model_profiles import ModelProfile

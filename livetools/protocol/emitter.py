@@ -7,11 +7,15 @@ turn: a doubt that silence settles, a result that the model does not speak of, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from livetools.events import SETTLED, Event, TurnComplete
 
 from .pending import Pending
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
+
+_NONE: list[Event] = []  # nothing has happened
 
 
 class Emitter:
@@ -19,12 +23,15 @@ class Emitter:
 
     def __init__(self, turns: Turns, said: Said) -> None:
         self._turns, self._said = turns, said
-        self._events: list[Event] = []
+        self._events = _NONE
         self._open = False  # something was pending at the last TurnComplete, and is still
 
     def tell(self, event: Event) -> None:
         """This has happened. The exchange that listens hears it; else it was said outside of exchanges."""
-        self._events.append(event)
+        if self._events:
+            self._events.append(event)
+        else:
+            self._events = [event]
         # listens, and not sure: the events of a turn that may be the answer are kept until that is known.
         exchange = self._turns.exchange
         if exchange is not None and exchange.listens:
@@ -32,13 +39,13 @@ class Emitter:
         else:
             self._said.hear(event)
 
-    def take(self, pending: Pending | None) -> list[Event]:
+    def take(self, pending: Pending | None) -> Sequence[Event]:
         """All of them, in their order, each once; ``pending``: what is still to come, ``None`` after the end."""
-        events, self._events = self._events, []
+        events, self._events = self._events, _NONE
         ended = TurnComplete in map(type, events)
         # Names are made only where they can matter: this is asked after every input.
         if pending is not None and (ended or self._open):
             was_open, self._open = self._open, bool(pending.names())
             if was_open and not (self._open or ended):
-                events.append(TurnComplete(SETTLED))
+                return (*events, TurnComplete(SETTLED))
         return events

@@ -316,7 +316,7 @@ class Machine(View):
         """What is written now, in this order. The writer is responsible for what was taken."""
         return [] if self.closed else self.dispatch.frames(self._now)
 
-    def events(self) -> list[Event]:
+    def events(self) -> Sequence[Event]:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
         exchange = None if self._question is None else self._question.exchange
         if exchange is not None and exchange.changed:

@@ -29,8 +29,9 @@ from livetools.transport.endpoint import Given, resolve
 from livetools.transport.websocket import WebSocket
 
 from .handle_store import HandleStore
+from .running.hand_off import specs_of
 from .session import Session
-from .startup import Startup, specs_of
+from .startup import Startup
 from .unknown_options import unexpected
 
 

@@ -164,7 +164,7 @@ class Keeper:
         self._newest: str | None = None
         self._changed = make_wake()
 
-    def tap(self, event: Event) -> None:
+    def event(self, event: Event) -> None:
         """Take note."""
         if type(event) is HandleUpdate:
             self._newest = event.handle

@@ -15,6 +15,7 @@ from livetools.transport.loop.timer import in_time
 from .ask_and_reply import Asking, Reply, Stream
 from .properties import checked_text, checked_timeout
 from .running import leaving
+from .running.hand_off import change
 from .send_methods import SendMethods
 
 
@@ -107,7 +108,7 @@ class Session(SendMethods):
         if driver.tasks.inside():
             raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
         handle = await driver.park(seconds, self._host.ended)
-        self._assembly.parked()
+        self._assembly.parked(driver.machine.next_plan)
         return handle
 
     # What is reported
@@ -208,7 +209,7 @@ class Session(SendMethods):
             agent, handed_off = instructions, HandedOff(instructions.name)
         else:
             agent = Agent(instructions, tools)
-        await self._sent(self._assembly.update(driver, agent, handed_off))
+        await self._sent(change(driver.machine, agent, driver.clock.now(), handed_off))
 
     # Inside
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from anyio.abc import TaskGroup
 
-from livetools.events import Call, Event
+from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.resend import Receipt
-from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.handlers.run_tool import ToolRunner
@@ -23,9 +21,8 @@ from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.session_driver import SessionDriver
 from livetools.session.running.sockets import Sockets
 from livetools.session.running.task_host import Host, Starter
-from livetools.setup.plan import replan
-from livetools.setup.plan_fields import Plan, ToolSpec
-from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
+from livetools.setup.plan_fields import Plan
+from livetools.tools import Hooks, SessionLike
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
@@ -33,11 +30,6 @@ from .frame_log import FrameListener
 from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
 log = get_logger("livetools.session")
-
-
-def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
-    """The specs of these tools for a plan. Each spec carries its tool, which runs the calls."""
-    return [replace(tool.spec(), tool=tool) for tool in tools]
 
 
 @dataclass(slots=True)
@@ -59,7 +51,6 @@ class Startup:
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
     left: Sequence[Call] = ()  # by an earlier process of the conversation
-    updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
@@ -84,8 +75,8 @@ class Startup:
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
-        taps: list[Callable[[Event], None]] = [self.transcript.event, self.listeners.event]
-        driver = SessionDriver(machine, self.clock, taps, self.update, self.frame_listeners)
+        observers = self.transcript, self.listeners
+        driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
         await host.start(partial(self._run, driver, session))
         return driver
 
@@ -95,7 +86,7 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.tap(self.keeper.tap)
+            driver.observers += (self.keeper,)
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
@@ -105,7 +96,7 @@ class Startup:
                     self.guardrails = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.tap(self.guardrails.tap)
+                    driver.observers += (self.guardrails,)
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:
@@ -113,32 +104,15 @@ class Startup:
             finally:
                 self.listeners.end(driver.error)
 
-    def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
-        """Plan the change and tell the machine, which tells ``event`` when the model has it.
-
-        Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
-        """
-        specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
-        plan = replan(driver.machine.next_plan, tools=specs, instructions=agent.instructions)
-        frame = None
-        # Within the connection where the model reads the change there; else the machine moves to another connection,
-        # whose setup holds it.
-        if plan.takes_update:
-            instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
-            tools = None if specs is None else plan.setup.get("tools", [])
-            frame = outgoing.context_update(instructions, tools)
-        receipt = driver.machine.update(plan, frame, driver.clock.now(), event)
-        given = {"instructions": agent.instructions, "tools": specs}
-        self.updated |= {what for what, value in given.items() if value is not None}
-        return receipt
-
-    def parked(self) -> None:
-        """Log what is lost when the conversation continues elsewhere."""
-        if self.updated:
+    def parked(self, plan: Plan) -> None:
+        """Log what is lost when the conversation continues elsewhere: what ``plan``, the newest one, has changed."""
+        changes = {"instructions": "systemInstruction", "tools": "tools"}
+        changed = [what for what, key in changes.items() if plan.setup.get(key) != self.plan.setup.get(key)]
+        if changed:
             log.warning(
                 "parked: the %s that update() or a hand-off has set do not go along with the handle; give them to "
                 "the connect(handle=...) that continues it",
-                " and ".join(sorted(self.updated)),
+                " and ".join(changed),
             )
 
     def _seed(self) -> list[Mapping[str, object]]:

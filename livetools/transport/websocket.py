@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import logging
 import ssl as tls
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from livetools.errors import ConfigError
 from livetools.log import get_logger
 from livetools.setup.did_you_mean import explains_keywords
+from livetools.setup.install_hints import install
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.transport.loop.wake import on_trio
 
@@ -104,33 +105,31 @@ class WebSocket:
         """
         from websockets.uri import parse_uri
 
-        from .loop_choice import client
-        from .websocket_connection import Limits
         from .websocket_errors import dial_error
 
-        options, failure = Secrets(all={}, proxy=None), None
+        secret, failure = Secrets(options={"proxy": None}), None
         try:
             with Sealed():
-                options.all = self._options(url, headers)
+                secret.options = self._options(url, headers)
                 del headers
-                options.proxy = options.all["proxy"] = self._way(url)
                 target = parse_uri(url)
-                if options.proxy is None and not on_trio() and not is_address(target.host):
-                    options.all["sock"] = await connected(target.host, target.port)
-                elif options.proxy is not None and can_stagger():
-                    options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                limits = Limits(self.max_message, self.write_timeout, self.dead_after)
-                dialled, adapter = client(url, limits, options.all)
+                if secret.options["proxy"] is not None:
+                    if can_stagger():
+                        secret.options["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
+                elif not on_trio() and not is_address(target.host):
+                    secret.options["sock"] = await connected(target.host, target.port)
+                client, adapter = _client()
+                dialled = client(url, **secret.options)
                 connection = await dialled.__aenter__()
         except Exception as error:
-            failure = dial_error(error, url, options.proxy)
+            failure = dial_error(error, url, secret.options["proxy"])
         if failure is not None:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
         if not on_trio():
             dialled = connection  # either closes it, and the client holds what it was dialled with
         connection.request = None  # the upgrade's, with the key: nobody asks for either any more
         connection.response.headers.clear()
-        del options, target
+        del secret, target
         transport = adapter(connection)
         try:
             yield transport
@@ -153,10 +152,16 @@ class WebSocket:
         return way
 
     def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
-        """What ``websockets.connect`` takes, without the proxy."""
+        """What the loop's ``client`` takes."""
+        from .websocket_connection import CLOSE_TIMEOUT, Limits
+
         options: dict[str, Any] = {
+            "limits": Limits(self.max_message, self.write_timeout, self.dead_after),
+            "max_size": self.max_message,
+            "proxy": self._way(url),
             "additional_headers": {**(self.headers or {}), **headers},
             "compression": None,
+            "close_timeout": CLOSE_TIMEOUT,
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": None,  # whether the line is dead is not for pongs alone to say
@@ -165,6 +170,24 @@ class WebSocket:
         if self.ssl is not None and url.startswith("wss:"):
             options["ssl"] = self.ssl
         return options
+
+
+def _client() -> tuple[Callable[..., AbstractAsyncContextManager[Any]], Callable[[Any], Transport]]:
+    """What opens a connection on the loop that runs, and what makes a transport of it.
+
+    They are two because the loops differ in what a cancelled send leaves behind, and in how they read.
+    """
+    if not on_trio():
+        from .on_asyncio import AsyncioAdapter, client
+
+        return client, AsyncioAdapter
+    try:
+        from .on_trio import client
+    except ImportError:
+        raise ConfigError(f"a session on trio needs websockets 17 or newer: {install('trio')}") from None
+    from .websocket_connection import Adapter
+
+    return client, Adapter
 
 
 def quiet_logger() -> logging.Logger:

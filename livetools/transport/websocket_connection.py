@@ -12,11 +12,10 @@ is documented is used of it and of its ``Protocol``. Four things differ from wha
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from msgspec import Struct
@@ -27,7 +26,7 @@ from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
-from .line.framing import DATA, PONG, masks
+from .line.framing import DATA, PING, PONG, TEXT, frame
 from .line.pings import Pongs
 from .line.silence import Silence
 from .setup_timeout import reached
@@ -35,18 +34,6 @@ from .websocket_errors import gone
 
 if TYPE_CHECKING:
     from websockets.protocol import Event
-
-    class _Connection:
-        """What both loops' connections have."""
-
-        protocol: Any
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-        async def handshake(self, *args: Any, **kwargs: Any) -> None: ...
-        def process_event(self, event: Event) -> None: ...
-        async def wait_closed(self) -> None: ...
-else:
-    _Connection = object
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
@@ -70,8 +57,9 @@ class Inflow:
     """What has come on one connection, and waits for ``receive``."""
 
     def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
-        self.limits, self.pongs, self.now = limits, pongs, now
+        self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, now
         self.silence = Silence(limits.dead_after, now, pongs.ping)
+        self.look: Any = None  # at the silence: what ``later`` has returned
         self.waiting = _NONE
         self.parts = bytearray()  # of a message in fragments
         self.news = make_wake()  # set when a message or the end has come
@@ -89,7 +77,7 @@ class Inflow:
 
     def message(self, message: bytes) -> None:
         """A message has come whole: it waits for ``receive``."""
-        self.pongs.messages += 1
+        self.counts.messages += 1
         if self.left:
             return
         if self.waiting is _NONE:
@@ -102,13 +90,6 @@ class Inflow:
         """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
         return len(self.waiting) > WAITING and not (self.left or self.over)
 
-    def is_dead(self, unread: bool) -> bool:
-        """Look at the silence of the line: ask it for a sign of life where that is due. True: it has broken."""
-        dead = self.silence.look(unread)
-        if dead:
-            self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
-        return dead
-
     def blame(self, cause: BaseException | None) -> None:
         """The line breaks for this. What broke it first counts."""
         self.cause = self.cause or cause
@@ -119,10 +100,14 @@ class Inflow:
         self.news.set()
 
 
-class Receiving(_Connection):
-    """What both connection classes do otherwise than ``websockets``. What comes goes to the inflow."""
+class Receiving:
+    """What both connection classes do otherwise than ``websockets``, as the first of their bases, and what each loop
+    does in its own way. What comes goes to the inflow.
+    """
 
     inflow: Inflow
+    protocol: Any
+    wait_closed: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         reached("TLS")  # where there is any: it comes between here and the handshake
@@ -131,11 +116,12 @@ class Receiving(_Connection):
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         reached("upgrade")
         try:
-            await super().handshake(*args, **kwargs)
+            await super().handshake(*args, **kwargs)  # type: ignore[misc]  # the second base has it
         except InvalidStatus as error:
             if error.response.status_code in range(300, 400):
                 error.response.headers.pop("Location", None)
             raise
+        self._watch()
 
     def process_event(self, event: Event) -> None:
         if isinstance(event, Frame):
@@ -143,31 +129,80 @@ class Receiving(_Connection):
                 return self.inflow.fragment(event)
             if event.opcode == PONG and self.inflow.pongs.answer(bytes(event.data)):
                 return None
-        return super().process_event(event)
+        return super().process_event(event)  # type: ignore[misc, no-any-return]  # the same
+
+    def _watch(self) -> None:
+        """Notice from here on when the line falls silent.
+
+        Not with a :class:`~.loop.timer.Timer`: each look is later than the one before, and :class:`Silence` itself
+        takes a gap of the clock off the silence.
+        """
+        silence = self.inflow.silence
+        if silence.look(unread=self.inflow.full):
+            self.give_up(f"no byte came for {silence.dead_after:g} s, not even a pong")
+        else:
+            self.inflow.look = self.later(silence.wait, self._watch)
+
+    def give_up(self, why: str) -> None:
+        """The line is dead."""
+        self.inflow.blame(TimeoutError(why))
+        self.abort()
+
+    async def gone(self) -> Gone:
+        """The end, once it is known."""
+        await self.wait_closed()
+        return gone(self.protocol.close_exc, self.inflow.left, self.inflow.cause)
 
     @abstractmethod
-    def watch(self) -> None:
-        """Notice from here on when the line falls silent."""
+    def later(self, seconds: float, call: Callable[[], None]) -> Any:
+        """Call it after so many seconds, unless the line has ended. On asyncio who asks for it cancels it then."""
+
+    @abstractmethod
+    async def write(self, make: Callable[[], bytes]) -> None:
+        """Write what ``make`` returns within the write timeout, and whole though the caller is cancelled.
+
+        Raises ``Gone``.
+        """
+
+    @abstractmethod
+    def read_on(self) -> None:
+        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
+
+    @abstractmethod
+    async def leave(self) -> None:
+        """The closing handshake."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Close the socket; nothing, where it is closed."""
 
 
-C = TypeVar("C", bound=Receiving)
+class Adapter:
+    """The transport of one connection."""
 
-
-class Adapter(ABC, Generic[C]):
-    """The transport of one connection. ``C``: the class of the connection, of which each loop has its own."""
-
-    def __init__(self, connection: C) -> None:
+    def __init__(self, connection: Receiving) -> None:
         self._connection, self._inflow, self._pongs = connection, connection.inflow, connection.inflow.pongs
-        self._masks = masks(os.urandom)
-        connection.watch()
 
-    async def send(self, frame: bytes) -> None:
+    async def send(self, message: bytes) -> None:
         """See :class:`~.contract.Transport`."""
-        await self._write(frame, None)
+        await self._connection.write(lambda: frame(TEXT, message))
 
-    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+    async def send_with_ping(self, message: bytes, at_once: bool = True) -> Pong | None:
         """See :class:`~.contract.Pinging`."""
-        return await self._write(frame, at_once)
+        pong: Pong | None = None
+
+        def made() -> bytes:  # when its turn has come: what is asked goes right behind the frame
+            nonlocal pong
+            pong, data = self._asking(message, at_once)
+            return data
+
+        await self._connection.write(made)
+        return pong
+
+    def _asking(self, message: bytes, at_once: bool) -> tuple[Pong, bytes]:
+        """What is written with this message, so that a pong tells when it has come."""
+        pong, ping = self._pongs.ask(at_once)
+        return pong, frame(TEXT, message) + (b"" if ping is None else frame(PING, ping))
 
     def hurry(self) -> None:
         """See :class:`~.contract.Pinging`."""
@@ -182,44 +217,20 @@ class Adapter(ABC, Generic[C]):
         inflow = self._inflow
         while not inflow.waiting:
             if inflow.over:
-                raise await self._gone()
+                raise await self._connection.gone()
             await inflow.news.wait()
         message = inflow.waiting.popleft()
-        self._pongs.taken += 1
+        inflow.counts.taken += 1
         if len(inflow.waiting) <= WAITING // 4:
-            self._read_on()
+            self._connection.read_on()
         return message
 
     async def aclose(self) -> None:
         """See :class:`~.contract.Transport`."""
         self._inflow.left = True
-        self._read_on()
+        self._connection.read_on()
         try:
             with anyio.move_on_after(CLOSE_TIMEOUT):
-                await self._close()
+                await self._connection.leave()
         finally:
-            await self._cut()
-
-    async def _gone(self) -> Gone:
-        """The end, once it is known."""
-        await self._connection.wait_closed()
-        return gone(self._connection.protocol.close_exc, self._inflow.left, self._inflow.cause)
-
-    @abstractmethod
-    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
-        """Write it within the write timeout, and whole though the caller is cancelled; raises ``Gone``.
-
-        With a ping behind it, ``at_once`` or later; ``None``: without.
-        """
-
-    @abstractmethod
-    def _read_on(self) -> None:
-        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
-
-    @abstractmethod
-    async def _close(self) -> None:
-        """The closing handshake."""
-
-    @abstractmethod
-    async def _cut(self) -> None:
-        """Close the socket; nothing, where it is closed."""
+            self._connection.abort()

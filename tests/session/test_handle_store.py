@@ -62,11 +62,11 @@ async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> No
     async with anyio.create_task_group() as group:
         group.start_soon(keeper.run)
         for handle in ("bad", "h1", "h2"):
-            keeper.tap(HandleUpdate(handle))
-            keeper.tap(TextChunk("x"))
+            keeper.event(HandleUpdate(handle))
+            keeper.event(TextChunk("x"))
             await everybody_waits()
         group.cancel_scope.cancel()
-    keeper.tap(HandleUpdate("h3"))
+    keeper.event(HandleUpdate("h3"))
     await keeper.finish()
     assert store.handle == "h3"
 
@@ -116,10 +116,10 @@ async def test_a_session_that_was_resumed_before_another_process_saved_its_last_
     await store.save("first")
     keeper = Keeper(store, "first")
     await store.save("last")  # by the process that parks the conversation
-    keeper.tap(HandleUpdate("own"))
+    keeper.event(HandleUpdate("own"))
     await keeper.finish()
     assert await keeper.withdraw()
-    keeper.tap(HandleUpdate("another"))
+    keeper.event(HandleUpdate("another"))
     await keeper.finish()
     assert store.handle == "last"
 
@@ -130,6 +130,6 @@ async def test_a_session_that_was_resumed_with_the_last_handle_keeps_saving_its_
     keeper = Keeper(store, "last")
     for own in ("own", "another"):
         assert not await keeper.withdraw()
-        keeper.tap(HandleUpdate(own))
+        keeper.event(HandleUpdate(own))
         await keeper.finish()
         assert store.handle == own

@@ -35,7 +35,6 @@ REPORTS = {
     ("AsyncioInflow", "Driver"): "a message is an input in the very callback in which it comes",
     ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
     ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",
-    ("Ping", "Pongs"): "a ping that is out counts what is read behind its pong",
     ("Record", "Record"): "calls that are answered in one message know each other until then",
 }
 

@@ -7,6 +7,7 @@ import gc
 import logging
 import math
 import ssl
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +24,10 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
+import livetools
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.protocol.input.resend import Pong
+from livetools.testing import FakeLiveServer
 from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket
 from livetools.transport.websocket_connection import Receiving
@@ -498,3 +501,27 @@ def test_a_proxy_that_is_none_is_refused_at_once_and_without_its_password(proxy)
 @pytest.mark.parametrize("proxy", ["h:3128", "http://me@h:1", "socks://h:1", "https://h", True, False, None])
 def test_a_proxy_as_people_write_it_is_taken(proxy):
     assert WebSocket(proxy=proxy).proxy == proxy
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_a_stream_of_audio_is_taken_over_tcp_and_over_tls(tls: bool) -> None:
+    async with FakeLiveServer(tls=tls) as server:
+        async with livetools.connect("gemini-3.8-live", **server.options) as session:
+            with anyio.fail_after(30):
+                for _ in range(30):
+                    await session.send_audio(bytes(3200))
+                assert str(await session.ask("hello"))
+        audio = [f for f in server.frames if "audio" in str(f.message)[:60]]
+        assert len(audio) >= 30
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_on_trio_a_websockets_without_a_client_for_it_is_a_config_error_that_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "livetools.transport.on_trio", raising=False)
+    monkeypatch.setitem(sys.modules, "websockets.trio.client", None)  # as before websockets 17
+    async with FakeLiveServer() as server:
+        with pytest.raises(livetools.ConfigError, match=r"pip install '.*\[trio\]'"):
+            async with livetools.connect("gemini-3.8-live", **server.options):
+                raise AssertionError("it cannot stand")

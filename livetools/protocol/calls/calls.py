@@ -51,7 +51,7 @@ class Calls:
         self.ledger = Ledger()
         if self._is_told:
             self.ledger.left = set()
-        self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
+        self.records, self.pending = self.ledger.records, self.ledger.pending
         # Those of this session to which the server gave an id.
         self.by_id: dict[str, Record | AnsweredCall] = {}
         self.replies = Replies(plan, self.ledger)
@@ -111,7 +111,7 @@ class Calls:
         # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
         self._tell(ToolStarted(call))
-        self._perform(record, self._move(record, Move.LOSE), now)
+        self._perform(record, self.ledger.move(record, Move.LOSE), now)
         if self.plan.answer_lost:
             self.lost = (*self.lost, record)
         self._admit(record, now)
@@ -123,7 +123,7 @@ class Calls:
             return
         self._tell(ToolProgress(record.call, value))
         if yielded is not None:
-            self._perform(record, self._move(record, Move.YIELD), now, yielded)
+            self._perform(record, self.ledger.move(record, Move.YIELD), now, yielded)
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -179,7 +179,7 @@ class Calls:
             if isinstance(record, Record):  # else it was answered, and that has been read
                 # The server waits for it no longer: no error is needed for it on the next connection.
                 self.lost = tuple(r for r in self.lost if r is not record)
-                self._perform(record, self._move(record, Move.CANCEL), now)
+                self._perform(record, self.ledger.move(record, Move.CANCEL), now)
         # Behind the moves, which make those calls VOID: nothing is sent for a call after its cancellation.
         self.replies.drop()
         self._fill(now)
@@ -190,7 +190,7 @@ class Calls:
         for entry in entries:
             if isinstance(entry, Answer) and entry.kind == "answer":
                 record = entry.record
-                self._move(record, _HEARD)
+                self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(record.call.id) is record and (paid := packed(record)) is not None:
                     self.by_id[record.call.id] = paid
@@ -230,7 +230,7 @@ class Calls:
         # calls.
         owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
         for record in owed:
-            self._perform(record, self._move(record, Move.LOSE), now)
+            self._perform(record, self.ledger.move(record, Move.LOSE), now)
         self._fill(now)
         # Those that are lost already: no handle holds their errors, and the next session may wait for the same calls.
         self.lost = (*self.lost, *owed) if self.plan.answer_lost else ()
@@ -260,7 +260,7 @@ class Calls:
             # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
             record.undo = self._undoable(record)
             duplicates.dissolve(record)  # they end as well: nobody is left to run for
-            self._perform(record, self._move(record, Move.CLOSE), now)
+            self._perform(record, self.ledger.move(record, Move.CLOSE), now)
         self.replies.queue.clear()
         self.by_id.clear()
         self.deadlines.clear()
@@ -282,7 +282,7 @@ class Calls:
                 continue
             record.outcome = outcome
             record.undo = self._undoable(record)
-            self._perform(record, self._move(record, Move.EXPIRE), now)
+            self._perform(record, self.ledger.move(record, Move.EXPIRE), now)
         self._fill(now)
 
     def open(self) -> list[str]:
@@ -354,7 +354,7 @@ class Calls:
 
     def _reoffer(self, again: Sequence[Record], now: float) -> None:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
-        for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
+        for record, effects in [(record, self.ledger.move(record, Move.REOFFER)) for record in again]:
             # Those of a background call are no responses: its text will hold them.
             if record.kept and not record.policy.background:
                 for part in record.kept:  # what it has yielded so far comes first
@@ -362,7 +362,7 @@ class Calls:
             self._perform(record, effects, now)
             # The model that asks again has not read the acknowledgement, or does not know of it.
             if record.state is CallState.OWED and record.policy.background:
-                self._perform(record, self._move(record, Move.ACK), now)
+                self._perform(record, self.ledger.move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
@@ -372,7 +372,7 @@ class Calls:
         policy = record.policy
         # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
         if policy.background:
-            self._perform(record, self._move(record, Move.ACK), now)
+            self._perform(record, self.ledger.move(record, Move.ACK), now)
         # Before the approval: the answer of one person holds for equal calls that share the run.
         leader = self._shared.join(record) if policy.join else None
         if leader is not None:
@@ -425,7 +425,7 @@ class Calls:
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
             record.outcome = wording.without_unread(outcome, record.policy.media)
-        self._perform(record, self._move(record, _SETTLE), now)
+        self._perform(record, self.ledger.move(record, _SETTLE), now)
         for one in followers:
             self._settle(one, outcome, now)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from itertools import count
 
 from .call_states import SERVED, Phase, Record
 
@@ -24,7 +23,7 @@ class Concurrency:
         self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
         # Read-only from outside: the queue of each tool.
         self.waiting: dict[str, deque[tuple[int, Record]]] = {}
-        self._numbers = count()
+        self._waited = 0  # calls that waited: the number of the newest
 
     def take(self, record: Record, most: int | None) -> bool:
         """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
@@ -79,7 +78,8 @@ class Concurrency:
         """No slot is free."""
         record.phase = Phase.SLOT
         # The number orders the calls over all tools; each tool has its own queue, so that a full one is looked at once.
-        self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
+        self._waited += 1
+        self.waiting.setdefault(record.call.name, deque()).append((self._waited, record))
 
     def next(self, most: int | None) -> Record | None:
         """The first that may start now, with its slot, taken out of its queue; ``None`` if no call may start."""

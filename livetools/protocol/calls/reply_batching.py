@@ -92,6 +92,9 @@ class AnswerFrame(Frame):
         return self.data
 
 
+_NONE: list[AnswerFrame] = []  # nothing waits: most sessions have no queue of their own at most times
+
+
 class Replies:
     """The queue of messages of answers, for the open connection: what waits is lost with it, and what the server
     takes back leaves it. ``take`` empties it: the writer is responsible for what was taken.
@@ -102,7 +105,7 @@ class Replies:
         self.grouped = as_content or plan.reply_batching == "batch"
         self.format = outgoing.content_response if as_content else outgoing.tool_response
         self._ledger = ledger
-        self.queue: list[AnswerFrame] = []
+        self.queue = _NONE
         self._unnamed = False  # the server gives calls without an id
 
     def __bool__(self) -> bool:
@@ -128,7 +131,7 @@ class Replies:
             # The message is made once, and the group would keep all its records alive.
             member.group = ()
         if answers := [_answer(member) for member in members if member.state is _READY]:
-            self.queue.append(AnswerFrame(record.link, answers, self.format))
+            self._put(AnswerFrame(record.link, answers, self.format))
 
     def interim(
         self, kind: str, record: Record, response: JSONObject, scheduling: str | None, parts: Parts = ()
@@ -138,7 +141,7 @@ class Replies:
 
     def put(self, answer: Answer) -> None:
         """This goes out in a message of its own."""
-        self.queue.append(AnswerFrame(answer.record.link, [answer], self.format))
+        self._put(AnswerFrame(answer.record.link, [answer], self.format))
 
     def drop(self) -> None:
         """The server took calls back: nothing that waits goes out for them."""
@@ -149,7 +152,7 @@ class Replies:
     def lose(self, unread: Iterable[Answer]) -> list[Record]:
         """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
         lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
-        self.queue.clear()
+        self.queue = _NONE
         return lost
 
     def waiting(self) -> list[Answer]:
@@ -158,7 +161,7 @@ class Replies:
 
     def take(self) -> list[AnswerFrame]:
         """What is ready."""
-        replies, self.queue = self.queue, []
+        replies, self.queue = self.queue, _NONE
         # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
         if self._unnamed:
             replies = self._in_order(replies)
@@ -181,11 +184,17 @@ class Replies:
         first: list[AnswerFrame] = []
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
-            (self.queue if waits else first).append(reply)
+            (self._put if waits else first.append)(reply)
             # What waits holds up those behind it, too.
             for record in _unnamed(reply) if waits else ():
                 before.setdefault(record.call.name, record.run)
         return first
+
+    def _put(self, frame: AnswerFrame) -> None:
+        if self.queue:
+            self.queue.append(frame)
+        else:
+            self.queue = [frame]
 
 
 def _answer(record: Record) -> Answer:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from livetools.events import AudioChunk, OutputTranscript, TextChunk, VideoChunk
 
@@ -26,6 +26,9 @@ QUIET_PAUSE = 2.0
 PATIENCE = 20.0
 #: What the user hears, sees or reads: thoughts and code are not part of it.
 PERCEIVED = frozenset({AudioChunk, OutputTranscript, TextChunk, VideoChunk})
+#: From the end of the user's input to the first output and to the last, and from a call to its answer.
+MEASURED = ("first_output", "last_output", "call")
+NOTHING = Histogram()
 
 
 class SpeechTimes(Struct, eq=False):
@@ -37,9 +40,6 @@ class SpeechTimes(Struct, eq=False):
 
     until: float = -inf
     user_seen: float = -inf
-    first_output: Histogram = field(default_factory=Histogram)
-    last_output: Histogram = field(default_factory=Histogram)
-    call: Histogram = field(default_factory=Histogram)
     user_ended: float | None = None  # before the turn under way, or the last one; None: nobody had spoken
     _user_speaks: bool = False
     _asked: float | None = None  # the user has spoken, and the model has not answered
@@ -47,6 +47,7 @@ class SpeechTimes(Struct, eq=False):
     _last: float = 0.0
     _cut: bool = False
     _told: bool = False  # the service said when the user ended, so it need not be guessed
+    _measured: dict[str, Histogram] = {}  # by what is measured, from the first time on
 
     def user(self, speaks: bool, now: float) -> None:
         """The user begins or ends to speak."""
@@ -83,7 +84,7 @@ class SpeechTimes(Struct, eq=False):
         if self._first is None:
             self._first, self.user_ended, self._asked, self._told = now, self._asked, None, False
             if self.user_ended is not None:
-                self.first_output.add(now - self.user_ended)
+                self.measure("first_output", now - self.user_ended)
 
     def cut_off(self, now: float) -> None:
         """The turn under way is cut off: nothing plays any more, and when it would have ended is not known."""
@@ -109,7 +110,7 @@ class SpeechTimes(Struct, eq=False):
             return None
         # A turn that was cut off would make the last outputs look early.
         if not cut:
-            self.last_output.add(self._last - began)
+            self.measure("last_output", self._last - began)
         return first - began, self._last - began
 
     @property
@@ -117,7 +118,12 @@ class SpeechTimes(Struct, eq=False):
         """When the user ended the input that the model answers now, or has still to answer."""
         return self.user_ended if self._asked is None or self._first is not None else self._asked
 
+    def measure(self, what: str, seconds: float) -> None:
+        """Something has taken so long: one of :data:`MEASURED`."""
+        if (histogram := self._measured.get(what)) is None:
+            histogram = self._measured[what] = Histogram()
+        histogram.add(seconds)
+
     def latencies(self) -> Mapping[str, Mapping[str, float | int | None]]:
         """The three histograms by name, each as :meth:`Histogram.summary` returns it."""
-        measured = {"first_output": self.first_output, "last_output": self.last_output, "call": self.call}
-        return {name: histogram.summary() for name, histogram in measured.items()}
+        return {what: self._measured.get(what, NOTHING).summary() for what in MEASURED}

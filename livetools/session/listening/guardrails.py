@@ -60,7 +60,7 @@ class Guardrails:
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
         self._runs = False  # an errand calls the hooks
 
-    def tap(self, event: Event) -> None:
+    def event(self, event: Event) -> None:
         """Take note of what was said."""
         if isinstance(event, InputTranscript):
             self._put("on_input", event)

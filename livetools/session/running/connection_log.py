@@ -22,10 +22,10 @@ log = get_logger("livetools.session")
 
 LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 
-#: The events that are looked at.
-LOGGED = frozenset({
-    events.Reconnecting, events.Reconnected, events.GoAway, events.ToolLost, events.InputDropped, events.Stalled,
-    events.TurnComplete,
+#: The events of the session itself, which few are.
+NOTED = frozenset({
+    events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.ToolLost,
+    events.InputDropped, events.Stalled, events.TurnComplete,
 })  # fmt: skip
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Sequence
-from functools import partial
+from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
-from livetools.events import Event, HandedOff, SessionStarted
+from livetools.errors import ConcurrencyError, SetupTimeout
+from livetools.events import Event, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.call_states import Phase, Record
@@ -19,27 +19,31 @@ from livetools.protocol.session_machine import Machine
 from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
-from livetools.tools import Agent
-from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
 from livetools.transport.loop.timer import GAP
 from livetools.transport.loop.wake import Latch, Wake
 
 from . import leaving
 from .clock import Clock
-from .connection_log import LOGGED, ConnectionLog
+from .connection_log import NOTED, ConnectionLog
 from .driver import Driver
+from .hand_off import hand_off
 from .sockets import Sockets
 from .unread_events import UnreadEvents
 
 log = get_logger("livetools.session")
 
 
+class Observer(Protocol):
+    """Hears events, and does not wait."""
+
+    def event(self, event: Event) -> None: ...
+
+
 class SessionDriver(Driver[Machine]):
     """Serves one session from its first dial to its end.
 
-    ``taps`` see every event before the user does. ``change`` changes the instructions and tools. ``over``, and then
-    ``error``: how it ended.
+    ``observers`` hear every event before the user sees it. ``over``, and then ``error``: how it ended.
     """
 
     sockets: Sockets
@@ -49,12 +53,11 @@ class SessionDriver(Driver[Machine]):
         self,
         machine: Machine,
         clock: Clock,
-        taps: list[Callable[[Event], None]],
-        change: Callable[[SessionDriver, Agent, Event], Receipt],
+        observers: tuple[Observer, ...],
         frame_listeners: Sequence[FrameListener] = (),
     ) -> None:
         super().__init__(machine, clock, frame_listeners)
-        self.taps, self.change = taps, change
+        self.observers = observers
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
         self.over = Latch()
@@ -64,7 +67,6 @@ class SessionDriver(Driver[Machine]):
     async def run(self, group: TaskGroup, tasks: Tasks, sockets: Sockets, ready: Callable[[], None]) -> None:
         """Open the session, serve it to its end, leave in order. ``ready``: it is open, or never will be."""
         self.sockets, self._ready = sockets, ready
-        self.taps.append(self._started)
         self.begin(group, tasks)
         try:
             self.machine.connect(self.clock.now())
@@ -79,15 +81,6 @@ class SessionDriver(Driver[Machine]):
             self.close()
             self.end()
             self.sockets.close()
-
-    def _started(self, event: Event) -> None:
-        if type(event) is SessionStarted:
-            self.taps = [tap for tap in self.taps if tap != self._started]
-            self._ready()
-
-    def tap(self, tap: Callable[[Event], None]) -> None:
-        """Show this every event before the user sees it."""
-        self.taps.append(tap)
 
     def close(self) -> None:
         """End the session, if it is not over."""
@@ -118,12 +111,14 @@ class SessionDriver(Driver[Machine]):
         self.over.set()
 
     def show(self, events: Sequence[Event]) -> None:
-        """Show each event to the taps, and then to the iterator."""
-        if not LOGGED.isdisjoint(map(type, events)):
+        """Show each event to the observers, and then to the iterator."""
+        if not NOTED.isdisjoint(map(type, events)):
             self._line_log.events(events)
+            if any(type(event) is SessionStarted for event in events):
+                self._ready()
         for event in events:
-            for tap in self.taps:
-                tap(event)
+            for observer in self.observers:
+                observer.event(event)
         self.inbox.put(*events)
 
     def transport(self, link: int) -> Transport | None:
@@ -138,22 +133,8 @@ class SessionDriver(Driver[Machine]):
             self.step()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
-        """Give the conversation to the agent that a handler names, before the model reads the answer and continues.
-
-        Where that cannot be done the call has failed.
-        """
-        agent = outcome.handoff
-        assert isinstance(agent, Agent)
-        try:
-            receipt = self.change(self, agent, HandedOff(agent.name))
-        # The model would read an answer that promises another agent, so the call fails instead.
-        except LiveToolsError as error:
-            record = self.machine.record(run)
-            name = "" if record is None else record.call.name
-            log.error("%s: the hand-off to %s cannot be made: %s", name, agent.name or "an agent", error)
-            return error_outcome(error, name)
-        receipt.watch(partial(_log_failure, receipt, agent))
-        return outcome
+        """See :func:`.hand_off.hand_off`."""
+        return hand_off(self.machine, run, outcome, self.clock.now())
 
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
@@ -267,9 +248,3 @@ def _why_unanswerable(asker: Record, call: Record) -> str:
         f"asked inside the tool {name}, and the answer waits for the call {call.call.name} ({call.call.id}), which"
         f" needs the {needs} of {name}. Return first, or change {change}"
     )
-
-
-def _log_failure(receipt: Receipt, agent: Agent) -> None:
-    """Say that a hand-off that was planned was not made: nobody waits for it."""
-    if receipt.error is not None:
-        log.warning("the hand-off to %s was not made: %s", agent.name or "an agent", receipt.error)

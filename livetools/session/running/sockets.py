@@ -88,13 +88,13 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = Close(by_us=True)  # of a dial that was cancelled
+        close = None
         try:
             with scope:
                 close = await self._converse(link)
         finally:
             self._forget(link)
-        self._wire.disconnected(link, close)
+        self._wire.disconnected(link, close or Close(by_us=True))  # the dial was cancelled
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)

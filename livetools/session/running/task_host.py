@@ -68,7 +68,7 @@ class Starter:
             self._ended(task)
         else:
             self._running.add(task)
-            task.add_done_callback(self._ended)
+            task.add_done_callback(self._ended, context=context)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -103,7 +103,8 @@ class Host:
         self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
         self._ready = Latch()
         self._ended = Latch()
-        self._scope: anyio.CancelScope | None = None
+        self._group: TaskGroup | None = None  # from the first step of ``main`` on
+        self._stopped = False
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
         self._nursery: contextlib.AbstractAsyncContextManager[trio.Nursery] | None = None
@@ -115,7 +116,6 @@ class Host:
         end.
         """
         self.loop = this_loop()
-        self._scope = anyio.CancelScope(shield=True)
         if on_trio():
             import trio
 
@@ -139,13 +139,15 @@ class Host:
         Idempotent. Raises, once, what ``main`` or a task of the group raised. Cancelling cuts the grace
         short; the end is awaited all the same.
         """
-        if self._scope is None:
+        if self.loop is None:
             return
         try:
             with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
                 await self._ended.wait()
         finally:
-            self._scope.cancel()
+            self._stopped = True
+            if self._group is not None:
+                self._group.cancel_scope.cancel()
             await self._join()
         error, self._error = self._error, None
         if error is not None:
@@ -180,13 +182,14 @@ class Host:
 
     async def _run(self, main: Main) -> None:
         try:
-            assert self._scope is not None
-            with self._scope:
-                async with anyio.create_task_group() as group:
-                    serving = main(group, self._ready.set)
-                    del main  # the session need not keep what only begins it
-                    await serving
+            async with anyio.create_task_group() as group:
+                self._group, group.cancel_scope.shield = group, True
+                if self._stopped:
                     group.cancel_scope.cancel()
+                serving = main(group, self._ready.set)
+                del main  # the session need not keep what only begins it
+                await serving
+                group.cancel_scope.cancel()
         except BaseExceptionGroup as error:
             self._error = _first(error)
         finally:

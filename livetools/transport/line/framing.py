@@ -1,4 +1,4 @@
-"""Encodes and decodes websocket frames of whole messages, which are nearly all traffic. Pure: bytes in, bytes out.
+"""Encodes and decodes websocket frames of whole messages, which are nearly all traffic. Bytes in, bytes out.
 
 A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts what
 is whole and plain, and hands everything else (control frames, fragments, what the protocol forbids, what is too big)
@@ -8,7 +8,7 @@ that was begun with it, and judges it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
 from struct import pack
 
 try:
@@ -22,7 +22,6 @@ CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 FIN, MASKED = 0x80, 0x80
 DATA = frozenset({CONT, TEXT, BINARY})
 WHOLE = (FIN | TEXT, FIN | BINARY)  # how a message in one frame begins
-POOL = 128  # bytes of randomness that are drawn at once
 
 
 class Piece(bytes):
@@ -65,75 +64,48 @@ class Cutter:
 
     def next(self) -> bytes | None:
         """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come."""
-        data, at, came = self._data, self._at, len(self._data)
-        left = came - at
-        if not left:
-            return None
-        # Whole text and binary frames are nearly all traffic. Everything else takes the longer way.
-        if left < 2 or self._inside or self._fragments or data[at] not in WHOLE:
-            return self._other(data, at, left)
-        size = data[at + 1]
-        begin = at + 2
-        # 126 and 127 announce a longer length; a server's frame with the mask bit is against the protocol.
-        if size > 125:
-            if size & MASKED:
-                return self._piece(left)
-            begin = at + (4 if size == 126 else 10)
-            if begin > came:
-                return None
-            size = int.from_bytes(data[at + 2 : begin], "big")
-        # The parser refuses it by the announced length, before its bytes have come.
-        if size > self._bound:
-            return self._piece(begin - at)
-        end = begin + size
-        if end > came:
-            return None
-        message = data[begin:end]
-        if end == came:  # a read of a hundred messages is not kept until the next one comes
-            self._data, self._at = b"", 0
-        else:
-            self._at = end
-        return message if type(message) is bytes else bytes(message)
-
-    def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:
+        data, at = self._data, self._at
+        left = len(data) - at
         # The beginning of this frame was handed on, so its rest follows as it comes.
-        if self._inside:
-            return self._piece(min(self._inside, left))
+        if self._inside and left:
+            return self._piece(left)
         if left < 2:
             return None
-        first, size, head = data[at], data[at + 1], 2
-        if size in (126, 127):
-            head = 4 if size == 126 else 10
+        first, second = data[at], data[at + 1]
+        size, head = second, 2
+        # 126 and 127 announce a longer length. A server's frame with the mask bit is against the protocol.
+        if 125 < second < MASKED:
+            head = 4 if second == 126 else 10
             if left < head:
                 return None
             size = int.from_bytes(data[at + 2 : at + head], "big")
-        # A lawful pong is handed on whole: it is taken by who asked for it.
-        elif first == FIN | PONG and size <= 125 and left < head + size:
+        # A pong is handed on whole: it is taken by who asked for it. The parser refuses a message that is too big by
+        # its announced length, before its bytes have come.
+        plain = first in WHOLE and not self._fragments and size <= self._bound and second < MASKED
+        if (plain or (first == FIN | PONG and second <= 125)) and left < head + size:
             return None
-        if first & 15 < CLOSE:  # control frames may come between fragments
-            self._fragments = not first & FIN
-        self._inside = head + size
-        return self._piece(min(self._inside, left))
+        if not plain:
+            if first & 15 < CLOSE:  # control frames may come between fragments
+                self._fragments = not first & FIN
+            self._inside = head + size
+            return self._piece(left)
+        begin, self._at = at + head, at + head + size
+        message = bytes(data[begin : self._at])
+        if not self.left:  # a read of a hundred messages is not kept until the next one comes
+            self._data, self._at = b"", 0
+        return message
 
-    def _piece(self, size: int) -> Piece:
+    def _piece(self, left: int) -> Piece:
+        size = min(self._inside, left)
         piece = Piece(self._data[self._at : self._at + size])
         self._at += size
-        self._inside = max(0, self._inside - size)
+        self._inside -= size
         return piece
 
 
-def masks(random: Callable[[int], bytes]) -> Iterator[bytes]:
-    """The keys that a client masks its frames with (RFC 6455, 5.3: each new, none foreseeable)."""
-    while True:
-        # A call for randomness costs more than the four bytes: they are drawn 32 keys at a time.
-        pool = random(POOL)
-        for at in range(0, POOL, 4):
-            yield pool[at : at + 4]
-
-
-def frame(opcode: int, data: bytes, mask: bytes) -> bytes:
-    """A whole frame of a client's."""
-    size = len(data)
+def frame(opcode: int, data: bytes) -> bytes:
+    """A whole frame of a client's, with a mask that nobody can foresee (RFC 6455, 5.3)."""
+    size, mask = len(data), os.urandom(4)
     if size < 126:
         head = bytes((FIN | opcode, MASKED | size))
     elif size < 65536:

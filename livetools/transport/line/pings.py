@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 APART = 1.0  # seconds between pings that nobody needs at once
 
 
-class Counts:
-    """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given.
+class Counts(Struct, eq=False, gc=False):
+    """The messages of one connection, which its reader counts: those that came whole, and those that were taken."""
 
-    A ping holds only these, and not the :class:`Pongs` that holds the ping.
-    """
-
-    def __init__(self) -> None:
-        self.messages = self.taken = 0
+    messages: int = 0
+    taken: int = 0
 
 
 class Ping:
@@ -36,8 +35,8 @@ class Ping:
         return None if self.before is None else max(0, self._counts.taken - self.before)
 
 
-class Pongs(Counts):
-    """The messages, pings and pongs of one connection. The reader counts the messages.
+class Pongs:
+    """The pings and pongs of one connection.
 
     ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
     """
@@ -48,7 +47,7 @@ class Pongs(Counts):
         later: Callable[[float, Callable[[], None]], object],
         clock: Callable[[], float],
     ) -> None:
-        super().__init__()
+        self.counts = Counts()
         self._write, self._later, self._clock = write, later, clock
         self._sent: Ping | None = None  # is out
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
@@ -64,32 +63,25 @@ class Pongs(Counts):
 
     def ping(self) -> None:
         """Ask for a sign of life, even if another ping is out."""
-        # A ping that waits is sent now, and serves both.
-        if self._sent is None:
-            self._write(self._sends(self._ping_to_send()))
-        else:
-            # The one that is out may not be answered for long, so this one is extra: its empty payload answers no
-            # question.
+        if self.out:
+            # That one may not be answered for long, so this one is extra: its empty payload answers no question.
             self._write(b"")
+        else:
+            self._shared()  # a ping that waits is sent now, and serves both
+            self.hurry()
 
     def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
         """A ping for the frame that the caller writes now, before it lets go of the line.
 
         The payload of a ping that goes in the same write, or ``None``: it is sent later.
         """
-        # What is written while a ping is out shares the next one.
-        ping = self._ping_to_send()
-        if self._sent is None and (at_once or self._clock() >= self._not_before):
-            return ping, self._sends(ping)
-        self._next = ping
+        ping = self._shared()
         self._hurry = self._hurry or at_once
-        if self._sent is None:
-            self._send_later()
-        return ping, None
+        return ping, self._due()
 
     def hurry(self) -> None:
         """Somebody waits for the next pong: ask as soon as no ping is out."""
-        self._hurry = True
+        self._hurry = self._next is not None
         self._go_on()
 
     def answer(self, payload: bytes) -> bool:
@@ -98,39 +90,37 @@ class Pongs(Counts):
         if self._sent is None or self._sent.payload != payload:
             return False
         # The count of this moment: messages that came before the pong were sent before our frame had arrived.
-        self._sent.before = self.messages
+        self._sent.before = self.counts.messages
         self._sent = None
         self._go_on()
         return True
 
     def _go_on(self) -> None:
-        """Send the next ping, now or later, unless one is out."""
-        if self._sent is not None or self._next is None:
-            return
-        if self._hurry or self._clock() >= self._not_before:
-            self._write(self._sends(self._ping_to_send()))
-        else:
-            self._send_later()
+        if (payload := self._due()) is not None:
+            self._write(payload)
 
-    def _send_later(self) -> None:
+    def _due(self) -> bytes | None:
+        """The payload of the next ping, which is out from now on, if it is to be written now. Else a timer is set."""
+        # What is written while a ping is out shares the next one.
+        if self._sent is not None or self._next is None:
+            return None
+        if self._hurry or self._clock() >= self._not_before:
+            self._sent, self._next, self._hurry = self._next, None, False
+            self._not_before = self._clock() + APART
+            return self._sent.payload
         if not self._timed:
             self._timed = True
             # not as soon as it may be: where frames come in a row the next one takes it along
-            self._later(max(APART, self._not_before - self._clock()), self._timer)
+            self._later(APART, self._timer)
+        return None
 
     def _timer(self) -> None:
         self._timed = False
         self._go_on()
 
-    def _sends(self, ping: Ping) -> bytes:
-        self._sent, self._hurry = ping, False
-        self._not_before = self._clock() + APART
-        return ping.payload
-
-    def _ping_to_send(self) -> Ping:
-        """The ping that is shared by now, or one of its own."""
-        ping, self._next = self._next, None
-        if ping is None:
+    def _shared(self) -> Ping:
+        """The ping that waits to be sent: what is written now shares it."""
+        if self._next is None:
             self._count += 1
-            ping = Ping(self, b"%d" % self._count)
-        return ping
+            self._next = Ping(self.counts, b"%d" % self._count)
+        return self._next

@@ -97,7 +97,9 @@ class Latch:
         try:
             await wake.wait()
         finally:
-            self._waiting = tuple(each for each in self._waiting if each is not wake)
+            waiting = list(self._waiting)
+            waiting.remove(wake)
+            self._waiting = tuple(waiting)
 
 
 def make_wake() -> Wake:

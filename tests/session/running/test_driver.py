@@ -20,8 +20,8 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
+from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
-from livetools.session.startup import specs_of
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.testing import FakeClock

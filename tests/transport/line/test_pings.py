@@ -35,8 +35,8 @@ class Line:
 
     def message(self) -> None:
         """A message comes, and is taken at once."""
-        self.pongs.messages += 1
-        self.pongs.taken += 1
+        self.pongs.counts.messages += 1
+        self.pongs.counts.taken += 1
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
@@ -49,12 +49,12 @@ class Line:
 def test_a_message_that_came_before_the_pong_is_not_behind_it_though_it_is_taken_later() -> None:
     line = Line()
     ping, _ = line.ask()
-    line.pongs.messages += 1
+    line.pongs.counts.messages += 1
     line.pong()
-    line.pongs.messages += 1
-    line.pongs.taken = 1
+    line.pongs.counts.messages += 1
+    line.pongs.counts.taken = 1
     assert ping() == 0
-    line.pongs.taken = 2
+    line.pongs.counts.taken = 2
     assert ping() == 1
 
 
