@@ -347,22 +347,11 @@ def described(error: Exception) -> tuple[str, str]:
 def detached(error: Exception) -> Exception:
     """An error of the same class name and text that can be pickled, and holds nothing else.
 
-    An exception may hold a client, a request or a key, and many cannot be made again from what they hold. One of
-    livetools and of Python keeps its class. Of any other, the class is made: a subclass of the nearest one of those.
+    An exception may hold a client, a request or a key, and many cannot be made again from what they hold. So the class
+    of the copy is made: a subclass of the nearest one of livetools or of Python.
     """
-    name, text = described(error)
-    kind: type[Exception] = next(
-        base for base in type(error).__mro__ if base.__module__ in ("builtins", __name__)
-    )
-    if kind is type(error):
-        own = {key: value for key, value in vars(error).items() if key in _OWN}
-        try:
-            made: Exception = _remade(kind, (text,), own) if kind.__module__ == __name__ else kind(text)
-            if str(made) == text:
-                return made
-        except Exception:  # it is made of something else than a text
-            kind = Exception
-    return _named(name, kind, text)
+    base = next(each for each in type(error).__mro__ if each.__module__ in ("builtins", __name__))
+    return _copied(*described(error), base, {key: value for key, value in vars(error).items() if key in _OWN})
 
 
 def values_of(event: object, told: Callable[[Exception], object]) -> tuple[object, ...]:
@@ -371,12 +360,14 @@ def values_of(event: object, told: Callable[[Exception], object]) -> tuple[objec
     return tuple([told(value) if isinstance(value, Exception) else value for value in values])
 
 
-def _named(name: str, base: type[Exception], text: str) -> Exception:
+def _copied(name: str, text: str, base: type[Exception], own: dict[str, object]) -> Exception:
     kind = _kind(name, base)  # type: ignore[arg-type]  # a class can be hashed
     try:
-        return kind.__new__(kind, text)
+        made: Exception = kind.__new__(kind, text)
     except TypeError:  # an exception group, which must hold something
-        return _named(name, Exception, text)
+        return _copied(name, text, Exception, own)
+    vars(made).update(own)
+    return made
 
 
 @functools.cache
@@ -384,7 +375,8 @@ def _kind(name: str, base: type[Exception]) -> type[Exception]:
     """A class in place of one that cannot be imported where the copy is read, or that needs other arguments."""
     members = {
         "__doc__": "A copy of an error: its class's name and its text.",
+        "__module__": "",
         "__str__": lambda self: self.args[0],
-        "__reduce__": lambda self: (_named, (name, base, self.args[0])),
+        "__reduce__": lambda self: (_copied, (name, self.args[0], base, vars(self))),
     }
     return type(name, (base,), members)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from .errors import described, detached, values_of
@@ -89,9 +89,7 @@ class Usage:
         return dollars(self.model, prompt, self.cached_tokens, response, self.modalities)
 
 
-_COUNTS = (
-    "prompt_tokens", "response_tokens", "total_tokens", "thoughts_tokens", "tool_use_tokens", "cached_tokens",
-)  # fmt: skip
+_COUNTS = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]
 
 
 @dataclass(frozen=True, slots=True)

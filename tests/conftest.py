@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import os
 from collections.abc import Generator, Iterator
 from typing import Any, TypeVar
 
@@ -65,6 +66,18 @@ def pytest_collection() -> Generator[None, T, T]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """What ``-n auto`` means: half as many processes again as there are processors.
+
+    A third of the time a process waits: for a browser, for a program that it has started, for sound that is played.
+    """
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors + max(1, processors // 2)
 
 
 def in_browser(item: pytest.Item) -> bool:

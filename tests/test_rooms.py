@@ -26,7 +26,7 @@ def test_an_attribute_is_written_only_by_the_room_of_its_class(code: Code) -> No
 
 
 def test_the_shell_asks_the_view_of_a_machine_and_none_of_its_rooms(code: Code) -> None:
-    held = {one for name in ("CallsMachine", "View", "Machine") for one in _held(code, name)}
+    held = {one for name in ("View", "Machine") for one in _held(code, name)}
     rooms = frozenset(held - VALUES - {OTHER})
     assert {
         "Calls",

@@ -84,10 +84,15 @@ def attach(
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
     plan = make_plan(
-        model or "any", specs_of(as_tools(tools)), profile=profile or (None if model else ModelProfile()),
-        reply_format=reply_format, response_key=response_key, tool_timeout=tool_timeout,
-        max_concurrency=max_concurrency, reconnect=False,
-    )  # fmt: skip
+        model or "any",
+        specs_of(as_tools(tools)),
+        profile=profile or (None if model else ModelProfile()),
+        reply_format=reply_format,
+        response_key=response_key,
+        tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency,
+        reconnect=False,
+    )
     return Attached(sdk_session, plan, deps, tuple(hooks))
 
 
@@ -106,9 +111,10 @@ class _AttachedDriver(Driver[AttachedMachine]):
         finally:
             self.end()
 
-    def leave(self, seconds: float) -> None:
-        """The end has come: what is left to do is given so long."""
-        self._transport.leave(seconds)
+    def close(self) -> None:
+        """The end has come: what is left to do is given some seconds."""
+        super().close()
+        self._transport.leave(leaving.LAST_WORDS)
         self._over.set()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
@@ -147,26 +153,6 @@ class Attached:
         self._left = False
 
     async def __aenter__(self) -> Self:
-        self._require_new()
-        for warning in self._plan.warnings:
-            log.warning("%s", warning)
-        self._slice = TimeSlice()
-
-        async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            handlers = ToolRunner(self._plan.response_key, self._hooks)
-            async with Starter(group) as starter:
-                driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
-                await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
-
-        _attached[id(self._session)] = self
-        try:
-            await self._host.start(main)
-        except BaseException:
-            del _attached[id(self._session)]
-            raise
-        return self
-
-    def _require_new(self) -> None:
         if on_trio():
             raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
         if self._host.loop is not None:
@@ -176,6 +162,22 @@ class Attached:
                 "this SDK session is attached already, and what one reads the other does not hear:"
                 " give all the tools to one attach()"
             )
+        for warning in self._plan.warnings:
+            log.warning("%s", warning)
+        self._slice = TimeSlice()
+        _attached[id(self._session)] = self
+        try:
+            await self._host.start(self._main)
+        except BaseException:
+            del _attached[id(self._session)]
+            raise
+        return self
+
+    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        async with Starter(group) as starter:
+            driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
+            handlers = ToolRunner(self._plan.response_key, self._hooks)
+            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
     async def __aexit__(self, *error: object) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
@@ -183,7 +185,6 @@ class Attached:
         self._left = True
         _attached.pop(id(self._session), None)
         self._driver.close()
-        self._driver.leave(leaving.LAST_WORDS)
         await self._host.stop(leaving.LAST_WORDS)
 
     def __aiter__(self) -> Self:
@@ -202,7 +203,7 @@ class Attached:
         try:
             # A message may be left from a caller who was cancelled.
             if self._message is None:
-                await self._receive()
+                self._message = await self._receive()
                 if self._slice.over():  # many are at hand: the loop is shared now and then
                     await self._slice.share()
         finally:
@@ -225,37 +226,29 @@ class Attached:
         if calls:
             self._slice.use_up()  # their handlers begin before another message is read
 
-    async def _receive(self) -> None:
+    async def _receive(self) -> Any:
         """Take a message from the SDK, whose ``receive`` ends with each turn.
 
         A close with 1000 is the end. A ``receive()`` that yields nothing is the end too: asking again would loop
         forever.
         """
-        fresh = False
         while True:
-            if self._turn is None:
-                self._turn, fresh = self._session.receive(), True
+            fresh = self._turn is None
+            self._turn = self._turn or self._session.receive()
             try:
-                self._message = await _anext(self._turn, self._slice.rested)
-                return
-            except StopAsyncIteration:
-                self._turn = None
-                # This receive() had yielded nothing, so the session is at its end and not between two turns.
-                if fresh:
-                    raise
+                return await _anext(self._turn, self._slice.rested)
             except BaseException as error:
                 self._turn = None
-                self._failed(close_code(error))
+                # A receive() that had yielded something is between two turns.
+                if isinstance(error, StopAsyncIteration) and not fresh:
+                    continue
+                code = None if self._left else close_code(error)
+                if code is not None:
+                    self._driver.machine.gone(self._driver.clock.now())
+                    self._driver.step()
+                if code == 1000:
+                    raise StopAsyncIteration from None
                 raise
-
-    def _failed(self, code: int | None) -> None:
-        """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""
-        if code is None or self._left:
-            return
-        self._driver.machine.lost(self._driver.clock.now())
-        self._driver.step()
-        if code == 1000:
-            raise StopAsyncIteration from None
 
 
 @types.coroutine

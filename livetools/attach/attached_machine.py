@@ -7,26 +7,26 @@ is for link 0. Nobody can be asked to approve a call: one that needs a person is
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
 from livetools.protocol.calls.actions import Action
+from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.input.resend import Frame, Outbox, Write
+from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import FunctionCall
-from livetools.protocol.rooms import CallsMachine
 from livetools.setup.plan_fields import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's
 
 
-class AttachedMachine(CallsMachine):
-    """Answers calls, and nothing else. Inputs and outputs are those of a machine."""
+class AttachedMachine(Calls):
+    """The calls alone, with the outputs of a machine. What a handler tells is an input of the calls themselves."""
 
     def __init__(self, plan: Plan) -> None:
         self.actions: deque[Action] = deque()
-        self.calls = Calls(plan, None, self.actions.append)
+        super().__init__(plan, None, self.actions.append)
         self._outbox = Outbox()
 
     # Inputs
@@ -34,49 +34,44 @@ class AttachedMachine(CallsMachine):
     def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
         # there are no pings, nor turns: what a socket was handed has been read once the model says something
-        self.calls.read(self._outbox.output(0))
+        self.read(self._outbox.output(0))
         if asked:
-            self.calls.receive_calls(LINK, self.calls.partial.whole(asked), now)
+            self.receive_calls(LINK, self.partial.whole(asked), now)
         if cancelled:
-            self._outbox.drop(self.calls.cancel(cancelled, now))
+            self._outbox.drop(self.cancel(cancelled, now))
 
-    def lost(self, now: float) -> None:
+    def gone(self, now: float) -> None:
         """The session has ended: nobody waits for an answer."""
-        self.calls.lose(now, self._outbox.lost())
+        self.lose(now, self._outbox.lost())
 
     def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
         """The word on a call that waits for approval; one that a person must decide on is refused."""
-        return self.calls.judge(run, "nobody can be asked" if verdict is True else verdict, now)
+        return super().judge(run, "nobody can be asked" if verdict is True else verdict, now)
 
-    def tick(self, now: float) -> None:
-        """Answer the calls whose time is up."""
-        self.calls.tick(now)
-
-    def close(self, now: float) -> None:
+    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The user is done."""
-        self.calls.close(now, self._outbox.lost())
+        super().close(now, self._outbox.lost())
 
     # Outputs
 
-    def wake_at(self) -> float:
-        """When ``tick`` is wanted next; may be early, never late."""
-        return self.calls.deadlines.next()
+    def record(self, run: int) -> Record | None:
+        """What is known of a call whose handler runs, or that is still owed something."""
+        return self.records.get(run)
 
     def frames(self) -> list[Frame]:
         """See :meth:`.session_machine.Machine.frames`."""
-        calls = self.calls
         frames: list[Frame] = []
-        if calls.replies.queue:
-            write, replies = Write(), calls.replies.take()
+        if self.replies.queue:
+            write, replies = Write(), self.replies.take()
             for reply in replies:
                 for answer in reply.answers:
                     self._outbox.wrote(answer, write)
             if replies:
                 write.covers(replies)
                 frames += replies
-        if calls.texts:
+        if self.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-            frames += [Frame(LINK, build(text)) for _, text in calls.late()]
+            frames += [Frame(LINK, build(text)) for _, text in self.late()]
         return frames
 
     def events(self) -> Sequence[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextvars import copy_context
 from functools import partial
 from math import inf
@@ -61,18 +61,12 @@ class SDKTransport:
         return not self._sending
 
     def put(self, frame: bytes) -> bool:
-        """See :class:`~.contract.Putting`. The SDK has a method for each kind of message, and encodes it again.
-
-        It gets what the bytes hold, not the objects from before: these may hold text that JSON cannot carry.
-        """
-        message, session = json.decode(frame), self._session
-        if (answers := message.get("toolResponse")) is not None:
-            return self._begin(session.send_tool_response, function_responses=answers["functionResponses"])
-        if (realtime := message.get("realtimeInput")) is not None:
-            return self._begin(session.send_realtime_input, text=realtime["text"])
-        content = message["clientContent"]
-        turns, complete = content["turns"], content["turnComplete"]
-        return self._begin(session.send_client_content, turns=turns, turn_complete=complete)
+        """See :class:`~.contract.Putting`."""
+        if self._starter is None:
+            return False
+        self._sending = True
+        self._starter.start(partial(self._send, frame), self._context.copy())
+        return True
 
     async def send(self, frame: bytes) -> None:
         """See :class:`~.contract.Sending`. It waits its turn, and returns when the frame is sent."""
@@ -82,38 +76,36 @@ class SDKTransport:
                 raise Gone
             await self._idle()
 
-    def _begin(self, send: Callable[..., Coroutine[Any, Any, None]], **what: Any) -> bool:
-        if self._starter is None:
-            return False
-        try:
-            sending = send(**what)
-        except Exception as error:
-            _failed(error)
-        else:
-            self._sending = True
-            self._starter.start(partial(self._send, sending), self._context.copy())
-        return True
-
-    async def _send(self, sending: Coroutine[Any, Any, None]) -> None:
+    async def _send(self, frame: bytes) -> None:
         try:
             with anyio.CancelScope(shield=True, deadline=self._ends) as self._shield:
-                await sending
+                await self._say(json.decode(frame))
             if self._shield.cancelled_caught:
                 self._starter = None  # nothing more is sent
                 log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
         except (Exception, asyncio.CancelledError) as error:  # it may cancel itself: its time was up
-            _failed(error)
+            log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
         finally:
             self._sending = False
             self._sent.set()
 
+    def _say(self, message: dict[str, Any]) -> Coroutine[Any, Any, None]:
+        """Say it with the SDK's method for this kind of message, which encodes it again.
+
+        The SDK gets what the bytes hold, not the objects from before: these may hold text that JSON cannot carry.
+        """
+        if (answers := message.get("toolResponse")) is not None:
+            return self._session.send_tool_response(function_responses=answers["functionResponses"])
+        if (realtime := message.get("realtimeInput")) is not None:
+            return self._session.send_realtime_input(text=realtime["text"])
+        content = message["clientContent"]
+        return self._session.send_client_content(
+            turns=content["turns"], turn_complete=content["turnComplete"]
+        )
+
     async def _idle(self) -> None:
         while self._sending:
             await self._sent.wait()
-
-
-def _failed(error: BaseException) -> None:
-    log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
 
 
 def calls_of(message: Any) -> Sequence[FunctionCall]:

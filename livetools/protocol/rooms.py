@@ -1,7 +1,4 @@
-"""The rooms of a machine, and what the shell may know of them: facts, each with one dot.
-
-There are two machines: the one of a session, and that of ``attach``, which has calls and nothing else.
-"""
+"""The rooms of a session, and what the shell may know of them: facts, each with one dot."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 from livetools.events import Call, Usage
 from livetools.setup.plan_fields import Plan
 
-from .calls.actions import Action, Outcome
+from .calls.actions import Action
 from .calls.call_states import Record
 from .calls.calls import Calls
 from .connection.connection import Connection, Loss
@@ -31,50 +28,7 @@ from .turns.idle_and_max_seconds import TimeLimits
 from .turns.speech_times import SpeechTimes
 
 
-class CallsMachine:
-    """A machine as far as it is about calls: the inputs from handlers, and the facts."""
-
-    calls: Calls
-
-    def settled(self, run: int, outcome: Outcome, now: float) -> None:
-        """A handler ended, however."""
-        self.calls.settled(run, outcome, now)
-        self._after(now)
-
-    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
-        """A tool reported; ``yielded``: the value is a part of its result."""
-        self.calls.progress(run, value, now, yielded)
-        self._after(now)
-
-    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
-        """The word on a call that waits for approval: it may run, a person must decide (``True``), or it is refused
-        with this text. False if it does not wait (any more)."""
-        waited = self.calls.judge(run, verdict, now)
-        self._after(now)
-        return waited
-
-    def decided(self, run: int, call: Call) -> None:
-        """A hook has replaced the arguments of a call that has not run."""
-        self.calls.decided(run, call)
-
-    def give_up(self) -> None:
-        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
-        self.calls.give_up()
-
-    def _after(self, now: float) -> None:
-        """What follows from an input."""
-
-    @property
-    def plan(self) -> Plan:
-        """What the model knows."""
-        return self.calls.plan
-
-    def record(self, run: int) -> Record | None:
-        """What is known of a call whose handler runs, or that is still owed something."""
-        return self.calls.records.get(run)
-
-
-class View(CallsMachine):
+class View:
     """The rooms of a session, and the facts of them. ``actions`` is emptied by the driver, which performs them in their
     order."""
 
@@ -100,6 +54,15 @@ class View(CallsMachine):
         self.changes = PlanChanges(plan)
         self.closed = False
         self._now = 0.0
+
+    @property
+    def plan(self) -> Plan:
+        """What the model knows."""
+        return self.calls.plan
+
+    def record(self, run: int) -> Record | None:
+        """What is known of a call whose handler runs, or that is still owed something."""
+        return self.calls.records.get(run)
 
     @property
     def handle(self) -> str | None:

@@ -30,7 +30,7 @@ from livetools.events import (
     Reconnecting,
     TurnComplete,
 )
-from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Hurry
+from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection.connection import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.connection_states import LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -260,6 +260,33 @@ class Machine(View):
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
+
+    # Inputs from handlers
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self.calls.settled(run, outcome, now)
+        self._after(now)
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported; ``yielded``: the value is a part of its result."""
+        self.calls.progress(run, value, now, yielded)
+        self._after(now)
+
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval: it may run, a person must decide (``True``), or it is refused
+        with this text. False if it does not wait (any more)."""
+        waited = self.calls.judge(run, verdict, now)
+        self._after(now)
+        return waited
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run."""
+        self.calls.decided(run, call)
+
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
 
     # Time
 

@@ -190,14 +190,12 @@ class Stream:
         if self._over:
             raise StopAsyncIteration
         try:
-            if self._asking is None:
-                self._asking = self._ask()
-            words = self._asking.words
-            while (event := await self._asking.next()) is not None:
-                if word := words.take(event):
+            self._asking = asking = self._asking or self._ask()
+            while (event := await asking.next()) is not None:
+                if word := asking.words.take(event):
                     return word
             # Text that was held back, in case a transcript would follow.
-            if word := words.rest():
+            if word := asking.words.rest():
                 return word  # the next time there is nothing left
             raise StopAsyncIteration
         except BaseException:  # the end of the words too

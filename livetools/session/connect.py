@@ -12,6 +12,7 @@ from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
+from livetools.setup.plan_fields import PlanOptions
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
@@ -132,44 +133,53 @@ def connect(
         async with connect("gemini-3.8-live", tools=[get_weather], instructions="Be brief.") as session:
             print(await session.ask("Weather in Oslo?"))
     """
-    secrets = Secrets(
-        api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config
-    )
+    given = Secrets(**locals())
     # The names only: a key that was passed under a wrong name is not kept.
-    misnamed = list(unknown)
+    misnamed, given.unknown = list(unknown), None
     del api_key, client, credentials, base_url, config, unknown  # tracebacks that print variables print ours
     with Sealed():
         if misnamed:
             raise unexpected(connect, misnamed)
-        _check(locals())
-        fields = Secrets(all=config_fields.read(secrets.config))
-        made = _joined(tools, fields, handle_store)
+        _check(vars(given))
+        given.config = config_fields.read(given.config)
+        made = _joined(given)
         if handle_store is not None:
-            fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
+            given.config.setdefault("sessionResumption", {})  # handles are asked for, reconnect or not
         dialer = transport if transport is not None else WebSocket()
         endpoint = resolve(
-            Given(secrets.api_key, vertexai, project, location, secrets.credentials, secrets.base_url, api_version),
-            client=secrets.client, http_options=config_fields.http_options(fields.all),
-            v1alpha=config_fields.wants_v1alpha(fields.all),
+            Given(**given.some(_ENDPOINT)),
+            client=given.client,
+            http_options=config_fields.http_options(given.config),
+            v1alpha=config_fields.wants_v1alpha(given.config),
             allow_insecure=getattr(dialer, "allow_insecure", False),
-        )  # fmt: skip
+        )
         plan = make_plan(
-            model, specs_of(made), instructions=instructions, config=fields.all, voice=voice, language=language,
-            vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
-            api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
-            reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
-            max_concurrency=max_concurrency, max_calls=max_calls, max_seconds=max_seconds, idle=idle, allowed=allowed,
-            reconnect=bool(reconnect), handle=handle, history=history, lost_results=lost_results,
-            setup_timeout=setup_timeout, stall_timeout=stall_timeout, input_gate=input_gate,
-        )  # fmt: skip
+            model,
+            specs_of(made),
+            config=given.config,
+            vertexai=endpoint.vertexai,
+            project=endpoint.project,
+            location=endpoint.location,
+            api_version=endpoint.api_version,
+            reconnect=bool(reconnect),
+            **given.some(_PLAN),
+        )
         # A store without handles would stay empty, and the program would believe that it can resume.
         if handle_store is not None and not plan.resumption:
             raise ConfigError(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        given = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
-        return Session(Startup(plan, endpoint, dialer, policy, *given))
+        rest = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
+        return Session(Startup(plan, endpoint, dialer, policy, *rest))
+
+
+#: The arguments that go to the endpoint, and to the plan, as they were given.
+_ENDPOINT = ("api_key", "vertexai", "project", "location", "credentials", "base_url", "api_version")
+_PLAN = (
+    *PlanOptions.__annotations__,
+    *("instructions", "voice", "language", "history", "allowed", "input_gate", "profile"),
+)
 
 
 def _names(value: object) -> bool:
@@ -209,11 +219,11 @@ def _check(given: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")
 
 
-def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
+def _joined(given: Secrets) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
-    configured, others = split_config_tools(config_fields.several(fields.all.get("tools")))
-    if fields.all.get("tools") is not None:
-        fields.all = {**fields.all, "tools": others}
+    configured, others = split_config_tools(config_fields.several(given.config.get("tools")))
+    given.config["tools"] = others
+    tools = given.tools
     if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
         raise ConfigError(
             f"tools is a {type(tools).__name__}: expected a list of functions, such as [get_weather]"
@@ -222,5 +232,5 @@ def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[T
     for tool in made:
         # Tools that outlive a process find their calls again in the store of the conversation.
         if callable(check := getattr(tool.handler, "check_store", None)):
-            check(store)
+            check(given.handle_store)
     return made

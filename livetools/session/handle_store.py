@@ -116,12 +116,11 @@ class FileHandleStore:
         try:
             with self.path.open("rb") as file:
                 content = file.read(MAX_HANDLE + 1)
-        except FileNotFoundError:
-            return None
-        try:
             if len(content) > MAX_HANDLE:
                 raise ValueError(f"more than {MAX_HANDLE:,} bytes")
             return content.decode("utf-8-sig").strip() or None
+        except FileNotFoundError:
+            return None
         except ValueError as error:
             log.warning("%s holds no session handle, so a new session begins: %s", self.path, error)
             return None

@@ -8,7 +8,7 @@ an option of a tool, of the transport or of the reconnection. What is unknown is
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -77,32 +77,27 @@ def _meant(name: str, known: Mapping[str, str]) -> str | None:
 def _places() -> Mapping[str, str]:
     """Where each field of the reconnection, the config and the transport is set; of several places the last holds."""
     line = {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
-    # Reversed, so that of equal names the one on top of the config holds.
-    config = {path[-1]: f"config={_written(path)}" for path in reversed(list(config_fields()))}
     transport = {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
-    return {**line, **config, **transport}
+    return {**line, **config_fields(), **transport}
 
 
 #: Fields of the config that have a parameter of their own, or more inside than a configuration.
 _APART = frozenset({"tools", "systemInstruction", "httpOptions"})
 
 
-def config_fields() -> Iterator[tuple[str, ...]]:
-    """The way to each field of the config, in ``snake_case``; those on top first, each object once."""
-    waiting: list[tuple[tuple[str, ...], str]] = [((), "LiveConnectConfig")]
-    seen = {"LiveConnectConfig"}
-    for way, type_ in waiting:  # which grows
+def config_fields() -> Mapping[str, str]:
+    """Each field of the config, in ``snake_case``, and how it is written with everything around it.
+
+    Each object is looked into once; of fields with equal names the one on top counts.
+    """
+    found: dict[str, str] = {}
+    waiting, seen = [("LiveConnectConfig", "config=...")], {"LiveConnectConfig"}
+    for type_, around in waiting:  # which grows
         for name, kind in tables().types[type_].items():
-            yield (*way, snake(name))
+            written = around.replace("...", f"{{{snake(name)!r}: ...}}")
+            found.setdefault(snake(name), written)
             inner = kind.strip("[]{}")
             if name not in _APART and inner in tables().types and inner not in seen:
                 seen.add(inner)
-                waiting.append(((*way, snake(name)), inner))
-
-
-def _written(path: tuple[str, ...]) -> str:
-    """A field of the config with everything around it: ``{'thinking_config': {'thinking_budget': ...}}``."""
-    written = "..."
-    for name in reversed(path):
-        written = f"{{{name!r}: {written}}}"
-    return written
+                waiting.append((inner, written))
+    return found

@@ -257,15 +257,13 @@ def wants_v1alpha(fields: Mapping[str, object]) -> bool:
 
 def content(value: object, where: str) -> Json:
     """Text, a part, a list of these, or a content → ``{"parts": [...]}``, with a role where one was given."""
-    if isinstance(value, str):
-        return {"parts": [{"text": value}]}
-    if isinstance(value, (list, tuple)):
-        return {"parts": [_part(item, where) for item in value]}
+    if isinstance(value, (str, list, tuple)):
+        return {"parts": [_part(item, where) for item in several(value)]}
     given = plain(value)
     if not isinstance(given, dict):
         raise ConfigError(f"{where}: expected text, a part or a content, not {type(value).__name__}")
     if "parts" not in given:
-        return {"parts": [_part(given, where)]}
+        given = {"parts": given}
     return {**given, "parts": [_part(part, where) for part in several(given["parts"])]}
 
 
@@ -287,11 +285,10 @@ def _part(value: object, where: str) -> Json:
 
 def is_base64(text: str) -> bool:
     """Whether the service decodes this: either alphabet, padded or not. Line breaks and the rest close with 1007."""
-    digits = text.rstrip("=")
-    return len(digits) % 4 != 1 and len(text) - len(digits) <= 2 and not _NOT_BASE64.search(digits)
+    return bool(_BASE64.fullmatch(text)) and len(text.rstrip("=")) % 4 != 1
 
 
-_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/_-]")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 
 
 def history(contents: object) -> tuple[dict[str, Json], ...]:

@@ -62,20 +62,15 @@ def declaration(spec: ToolSpec, policy: CallPolicy) -> dict[str, Json]:
     return told
 
 
-def split(entries: object) -> tuple[list[dict[str, Json]], list[ToolSpec]]:
-    """``config.tools`` → what the service runs itself, an entry each, and the functions, as only declared.
+def builtin(entries: object) -> list[dict[str, Json]]:
+    """What the service runs itself of ``config.tools``, an entry each: google-genai's ``Tool`` or its dict.
 
-    Entries are google-genai's ``Tool`` or its dict. Callables and MCP sessions are not of this room: they are
-    tools, and belong in ``tools=``; :class:`ConfigError` says so.
+    Callables and MCP sessions are not of this room: they are tools, and belong in ``tools=``; :class:`ConfigError`
+    says so.
     """
-    builtin: list[dict[str, Json]] = []
-    specs: list[ToolSpec] = []
+    told: list[dict[str, Json]] = []
     for entry in several(entries):
         if not isinstance(entry, Mapping) and not hasattr(entry, "model_dump"):
             raise ConfigError(f"config.tools holds a {type(entry).__name__}: pass it in tools=[...]")
-        told: dict[str, Json] = plain(entry)
-        functions = told.pop("functionDeclarations", ())
-        specs += (ToolSpec(function, handled=False, source="config.tools") for function in functions)
-        if told:
-            builtin.append(config_values.checked(told, "Tool", "config.tools"))
-    return builtin, specs
+        told.append(config_values.checked(plain(entry), "Tool", "config.tools"))
+    return told

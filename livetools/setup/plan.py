@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
@@ -47,38 +47,65 @@ def make_plan(
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
-    ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict; declarations in it join ``tools``,
-    as tools that are only declared. ``api_version`` is the one that will be dialled, where it is known. Times
-    are in seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what
-    the service would close the connection for on this model.
+    ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict, with the tools that the service runs itself:
+    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. Times are in
+    seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what the service would
+    close the connection for on this model.
     """
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
+    if location == "global" and not profile.everywhere:
+        raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
+    assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
+    told = [] if profile.known else [f"unknown model {model!r}: {assumed}"]
     setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    setup["model"] = wire_model(model, vertexai=vertexai, project=project, location=location)
     config_fields.add_speech(setup, voice, language)
     turns = config_fields.history(history)
-    builtin, declared = function_declarations.split(fields.get("tools"))
-    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
+    if turns and profile.seed == "none":
+        raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
-    asked = Plan(
-        model=wire_model(model, vertexai=vertexai, project=project, location=location),
+    builtin = function_declarations.builtin(fields.get("tools"))
+    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
+    options["handle"] = _resume(setup, fields, profile, options.get("handle"), reconnect)
+    _complete(setup, fields, profile, api_version, told)
+    if options.get("idle") is not None:
+        if fields.get("inputAudioTranscription", {}) is None:
+            raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
+        setup.setdefault("inputAudioTranscription", {})
+    plan = Plan(
+        model=setup["model"],
         setup=setup,
         allowed=None if allowed is None else frozenset(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         history=turns,
         profile=profile,
+        resumption="sessionResumption" in setup,
+        transparent=bool(setup.get("sessionResumption", {}).get("transparent")),
+        **_facts(profile),
         **options,
     )
-    # Three steps, each on the plan of the one before: what the model and the connection decide, the rest of the
-    # setup, and then the tools, whose policies depend on both.
-    told = _known(profile, model, location)
-    plan = _with_line(asked, fields, reconnect)
-    plan = _with_setup(plan, fields, api_version, told)
-    if plan.idle is not None:
-        if fields.get("inputAudioTranscription", {}) is None:
-            raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
-        plan = _listening(plan)
-    return _with_tools(plan, builtin, [*tools, *declared], told)
+    return _with_tools(plan, builtin, tools, told)
+
+
+def _facts(profile: ModelProfile) -> dict[str, Any]:
+    """What the machine must know of the model."""
+    return {
+        "text_channel": profile.text_channel,
+        "content_mid_session": profile.content_mid_session != "refused",
+        "stream_end_ends_turn": profile.stream_end_ends_turn,
+        "takes_update": profile.context_update == "honoured",
+        "empty_turn": profile.empty_turn == "honoured",
+        "seed": profile.seed,
+        "seed_functions": profile.seed_functions == "honoured",
+        "seed_ends_with_user": profile.seed_ends_with_user,
+        "status_signal": profile.idle_signal,
+        "undeclared": replace(
+            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
+        ),
+        "answer_lost": profile.answers_lost,
+        "closes_lost": profile.closes_lost,
+    }
 
 
 def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions: object = None) -> Plan:
@@ -112,71 +139,38 @@ class Adjustments(TypedDict, total=False):
 def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     """The plan of a session that was not opened yet, with these changes. Raises as :func:`make_plan` does."""
     plan = replan(plan, instructions=changes.get("instructions"))
-    if (idle := changes.get("idle")) is not None:
-        plan = replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
     config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
+    if (idle := changes.get("idle")) is not None or changes.get("transcribe"):
+        setup.setdefault("inputAudioTranscription", {})
     told: list[str] = []
     _details(setup, plan.profile, told)
-    plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
-    return _listening(plan) if changes.get("transcribe") or idle is not None else plan
+    return replace(plan, setup=setup, warnings=(*plan.warnings, *told), idle=idle or plan.idle)
 
 
-def _listening(plan: Plan) -> Plan:
-    """The plan with the user's words asked for."""
-    return replace(plan, setup={"inputAudioTranscription": {}, **plan.setup})
-
-
-def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:
-    if location == "global" and not profile.everywhere:
-        raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
-    if profile.known:
-        return []
-    assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
-    return [f"unknown model {model!r}: {assumed}"]
-
-
-def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
-    """What belongs to the model and to the connection, with the requested resumption."""
-    profile, setup = plan.profile, dict(plan.setup)
-    asked = dict(setup.pop("sessionResumption", None) or {})
+def _resume(
+    setup: dict[str, Json],
+    fields: Mapping[str, object],
+    profile: ModelProfile,
+    handle: str | None,
+    reconnect: bool,
+) -> str | None:
+    """Ask for handles and for compression, where they are wanted. The handle with which the session begins."""
+    asked = setup.pop("sessionResumption", None)
     # The handle is put in with each connection, since it changes; what remains of the field is asked for each time.
-    if (given := asked.pop("handle", None)) and plan.handle:
+    if (given := (asked or {}).pop("handle", None)) and handle:
         raise config_fields.both_set("handle", "config.session_resumption.handle")
-    handle = plan.handle or given
+    handle = handle or given
     if handle and not profile.resumption:
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
-    if plan.history and profile.seed == "none":
-        raise ConfigError(f"{profile.family} takes no history; leave history= out")
-    wanted = reconnect or handle is not None or "sessionResumption" in plan.setup
+    wanted = reconnect or handle is not None or asked is not None
     # None in the config turns the resumption off; a missing field leaves it to ``reconnect``.
-    resumption = profile.resumption and wanted and fields.get("sessionResumption", {}) is not None
-    if resumption:
-        setup["sessionResumption"] = asked
+    if profile.resumption and wanted and fields.get("sessionResumption", {}) is not None:
+        setup["sessionResumption"] = asked or {}
     if reconnect and profile.compression == "honoured" and "contextWindowCompression" not in fields:
         # Without it a session of audio ends after 15 minutes (ai.google.dev, 2026-09).
         setup["contextWindowCompression"] = {"slidingWindow": {}}
-    return replace(
-        plan,
-        setup=setup,
-        text_channel=profile.text_channel,
-        content_mid_session=profile.content_mid_session != "refused",
-        stream_end_ends_turn=profile.stream_end_ends_turn,
-        takes_update=profile.context_update == "honoured",
-        empty_turn=profile.empty_turn == "honoured",
-        seed=profile.seed,
-        seed_functions=profile.seed_functions == "honoured",
-        seed_ends_with_user=profile.seed_ends_with_user,
-        status_signal=profile.idle_signal,
-        undeclared=replace(
-            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
-        ),
-        answer_lost=profile.answers_lost,
-        closes_lost=profile.closes_lost,
-        resumption=resumption,
-        transparent=bool(asked.get("transparent")),
-        handle=handle,
-    )
+    return handle
 
 
 # The path of a field, the fact that decides, and what the service answers or what it means.
@@ -193,11 +187,14 @@ _FACTS = (
 )
 
 
-def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | None, told: list[str]) -> Plan:
-    """The setup checked against the profile, with its defaults."""
-    profile = plan.profile
-    setup = copy.deepcopy(dict(plan.setup))
-    setup["model"] = plan.model
+def _complete(
+    setup: dict[str, Json],
+    fields: Mapping[str, object],
+    profile: ModelProfile,
+    api_version: str | None,
+    told: list[str],
+) -> None:
+    """Check the setup against the profile, and add its defaults."""
     _modality(setup, profile)
     for path, fact, why in _FACTS:
         _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
@@ -208,7 +205,6 @@ def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | Non
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
     if speaks and "outputAudioTranscription" not in fields:
         setup["outputAudioTranscription"] = {}  # so that ask() has words to return
-    return replace(plan, setup=setup)
 
 
 def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:

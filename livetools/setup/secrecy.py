@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
 
 class Sealed:
@@ -41,6 +43,10 @@ class Secrets(SimpleNamespace):
 
     def __repr__(self) -> str:
         return "Secrets(***)"
+
+    def some(self, names: Iterable[str]) -> dict[str, Any]:
+        """The values of these names."""
+        return {name: vars(self)[name] for name in names}
 
 
 def place(error: BaseException) -> str:

@@ -86,7 +86,7 @@ def test_when_the_session_is_lost_nothing_is_owed_on_it() -> None:
     attached.heard([Asked("c1", "add")], (), 0.0)
     (start,), _ = drained(attached)
     assert isinstance(start, Start)
-    attached.lost(1.0)
+    attached.gone(1.0)
     attached.settled(start.run, Outcome({"output": 1}), 2.0)
     assert all(b"toolResponse" not in (frame.make() or b"") for frame in drained(attached)[1])
     attached.close(3.0)

@@ -1262,9 +1262,8 @@ def test_an_index_belongs_to_the_handle_beside_it() -> None:
 
 def test_an_update_that_takes_another_connection_fails_when_no_dial_is_left() -> None:
     d = Driver(plan(), ReconnectPolicy(budget=0)).live()
-    receipt = d.machine.update(plan(SLOW), None, d.now)
-    d.drain()
-    assert isinstance(receipt.error, LocalProtocolError)
+    with pytest.raises(LocalProtocolError, match="reconnect is off"):
+        d.machine.update(plan(SLOW), None, d.now)
 
 
 def waiting(d: Driver) -> None:

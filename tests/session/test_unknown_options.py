@@ -16,7 +16,7 @@ from livetools.setup.sdk.camel_case import snake
 from .test_secrecy import KEY, shown
 
 MODEL = "gemini-3.8-live"
-FIELDS = sorted({path[-1] for path in config_fields()})
+FIELDS = sorted(config_fields())
 PARAMETERS = [name for name in inspect.signature(livetools.connect).parameters if name != "unknown"]
 
 

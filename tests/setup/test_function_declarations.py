@@ -8,7 +8,7 @@ import pytest
 from google.genai import types
 
 from livetools.errors import ConfigError, ToolDefinitionError
-from livetools.setup.function_declarations import check, declaration, name, split
+from livetools.setup.function_declarations import builtin, check, declaration, name
 from livetools.setup.plan_fields import CallPolicy, ToolSpec
 
 
@@ -58,22 +58,12 @@ def test_an_empty_object_of_parameters_is_left_out(empty: dict[str, Any]) -> Non
     assert declaration(ToolSpec({"name": "f", "parameters": empty}), CallPolicy("f")) == {"name": "f"}
 
 
-def test_a_config_s_tools_are_split_into_the_service_s_and_ours() -> None:
-    both = types.Tool(
-        google_search=types.GoogleSearch(),
-        function_declarations=[
-            types.FunctionDeclaration(name="f", parameters=types.Schema(type=types.Type.OBJECT))
-        ],
-    )
-    builtin, specs = split([both, {"function_declarations": [{"name": "g"}]}, {"url_context": {}}])
-    assert builtin == [{"googleSearch": {}}, {"urlContext": {}}]
-    assert [(s.declaration["name"], s.handled, s.source) for s in specs] == [
-        ("f", False, "config.tools"),
-        ("g", False, "config.tools"),
-    ]
-    assert split(None) == ([], [])
+def test_what_the_service_runs_itself_is_read_from_a_config() -> None:
+    search = types.Tool(google_search=types.GoogleSearch())
+    assert builtin([search, {"url_context": {}}]) == [{"googleSearch": {}}, {"urlContext": {}}]
+    assert builtin(None) == []
     with pytest.raises(ConfigError, match=r"tools=\[\.\.\.\]"):
-        split([print])
+        builtin([print])
 
 
 @pytest.mark.parametrize(
@@ -81,4 +71,4 @@ def test_a_config_s_tools_are_split_into_the_service_s_and_ours() -> None:
 )
 def test_an_entry_or_a_field_of_it_that_the_service_does_not_know_is_refused(entry: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"config\.tools(\.\w+)? has no field"):
-        split([entry])
+        builtin([entry])

@@ -348,16 +348,6 @@ class TestPolicies:
         assert "image/png" in policy(LIVE, spec()).media
         assert policy(NATIVE, spec()).media == frozenset()
 
-    def test_declarations_in_the_config_join_as_only_declared(self) -> None:
-        tools = [
-            types.Tool(function_declarations=[types.FunctionDeclaration(name="g")]),
-            types.Tool(google_search=types.GoogleSearch()),
-        ]
-        plan = make_plan(LIVE, [spec()], config=types.LiveConnectConfig(tools=tools))
-        assert plan.setup["tools"][0] == {"googleSearch": {}}
-        assert [d["name"] for d in declared(plan)] == ["f", "g"]
-        assert not plan.policies["g"].handled
-
     def test_a_config_that_was_read_is_a_config(self) -> None:
         typed = types.LiveConnectConfig(
             tools=[types.Tool(google_search=types.GoogleSearch())],

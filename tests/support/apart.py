@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import json
 import os
 import runpy
@@ -18,7 +19,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-IMPORTED = ("google.genai", "pytest", "trio", "trustme", "websockets.asyncio.client")
+IMPORTED = (
+    "google.genai",
+    "hypothesis",
+    "msgspec",
+    "pdb",
+    "pytest",
+    "trio",
+    "trustme",
+    "websockets.asyncio.client",
+    "xml.etree.ElementTree",
+)
 
 
 def run_pytest(
@@ -51,6 +62,8 @@ def _server() -> subprocess.Popen[str]:
 def _serve() -> None:
     for name in IMPORTED:
         __import__(name)
+    gc.collect()
+    gc.freeze()  # pytest collects all garbage, several times, as it ends
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:

@@ -206,7 +206,7 @@ class World:
             timed = bool(book.run) or self.policy.join  # a call that waits for a slot has all its time yet
             book.expired = book.expired or (served and not book.over and timed)
         self.calls.tick(self.now)
-        assert self.calls.deadlines.next() > self.now
+        assert self.calls.wake_at() > self.now
 
     def resume(self) -> None:
         """The link is gone; the next one restores the session."""

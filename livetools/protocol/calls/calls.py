@@ -285,6 +285,10 @@ class Calls:
             self._perform(record, self.ledger.move(record, Move.EXPIRE), now)
         self._fill(now)
 
+    def wake_at(self) -> float:
+        """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
+        return self.deadlines.next()
+
     def open(self) -> list[str]:
         """The names and ids of the open calls."""
         return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]

@@ -81,11 +81,11 @@ def test_the_time_that_a_call_took_is_told() -> None:
 
 def test_the_clock_is_wanted_at_the_first_deadline_and_not_at_all_without_one() -> None:
     b = bench(CallPolicy("tool", timeout=9.0), CallPolicy("ever", timeout=None))
-    assert b.calls.deadlines.next() == inf
+    assert b.calls.wake_at() == inf
     b.offer(Asked("a", "ever"))
-    assert b.calls.deadlines.next() == inf
+    assert b.calls.wake_at() == inf
     b.offer(Asked("b"), now=1.0)
-    assert b.calls.deadlines.next() == 10.0
+    assert b.calls.wake_at() == 10.0
 
 
 def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_asked() -> None:
@@ -209,7 +209,7 @@ def test_after_the_end_nothing_is_held() -> None:
     b.calls.settled(1, Outcome({"output": 1}), 1.0)
     assert b.answers() == []
     assert b.calls.stats(1.0) == []
-    assert b.calls.deadlines.next() == inf
+    assert b.calls.wake_at() == inf
     assert not b.calls.judge(2, None, 1.0)
 
 
@@ -236,7 +236,7 @@ def test_the_time_of_a_call_begins_with_its_handler_and_not_in_the_queue() -> No
     b.calls.tick(4.0)
     b.calls.settled(1, Outcome({}), 4.0)
     b.answers()
-    assert b.calls.deadlines.next() == 9.0
+    assert b.calls.wake_at() == 9.0
     b.calls.tick(8.9)
     assert b.answers() == []
     b.calls.tick(9.0)
@@ -338,7 +338,7 @@ def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int 
                 b.calls.blocking()
                 b.calls.run_of(f"c{n}")
                 b.calls.settled(b.of_last(Start).run, Outcome({}), 1.0)
-                b.calls.deadlines.next()
+                b.calls.wake_at()
             best = min(best, time.process_time() - started)
         return best
 
