@@ -102,7 +102,7 @@ class Startup:
                 if self.keeper is not None:
                     await self.keeper.finish()
             finally:
-                self.listeners.end(driver.error)
+                self.listeners.ended(driver.error)
 
     def parked(self, plan: Plan) -> None:
         """Log what is lost when the conversation continues elsewhere: what ``plan``, the newest one, has changed."""

@@ -40,11 +40,13 @@ class Start(Struct, frozen=True):
     """Run the handler of this call; then ``settled(run, outcome)``.
 
     ``tool`` is the one that the model knew when it called: a hand-off may have put another of that name in its place.
+    ``streams``: each yield is a response of its own.
     """
 
     run: int
     call: Call
     tool: Any  # the shell's, which the machine does not look into
+    streams: bool = False
 
 
 class AskApproval(Struct, frozen=True):

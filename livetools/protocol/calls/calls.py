@@ -407,7 +407,7 @@ class Calls:
         record.running = record.started = True
         policy = record.policy
         self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
-        self._act(Start(record.run, record.call, policy.tool))
+        self._act(Start(record.run, record.call, policy.tool, policy.streams))
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""

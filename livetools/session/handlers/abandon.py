@@ -43,19 +43,20 @@ class Leavable:
         self.cancel()
 
     def __await__(self) -> Generator[Any, Any, None]:
-        step: tuple[Callable[[Any], Any], object] = self._coroutine.send, None
+        step: Callable[[Any], Any] = self._coroutine.send
+        value: object = None
         with anyio.CancelScope() as self._scope:
             if self.cancelled:
                 self._scope.cancel()
             while True:
                 try:
-                    waits = step[0](step[1])
+                    waits = step(value)
                 except StopIteration:
                     return
                 try:
-                    step = self._coroutine.send, (yield waits)
+                    step, value = self._coroutine.send, (yield waits)
                 except BaseException as error:
-                    step = self._coroutine.throw, error
+                    step, value = self._coroutine.throw, error
                 if self._leave_at < inf and time.monotonic() >= self._leave_at:
                     yield from self._leave()
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import anyio
 
-from livetools.events import Call
 from livetools.log import get_logger
+from livetools.protocol.calls.actions import AskApproval, Start, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
-from livetools.tools import SessionLike, Tool, ToolContext
+from livetools.tools import SessionLike, ToolContext
 from livetools.transport.loop.wake import Wake, make_wake
 
 from .abandon import Leavable
@@ -31,9 +31,6 @@ from .run_tool import ToolRunner, cancelled, note
 from .user_errors import excuse
 
 log = get_logger("livetools.calls")
-
-#: The kinds of handlers whose yields may go out one by one.
-GENERATORS = frozenset({"generator", "async_generator"})
 
 #: The code of the user's that runs here: in its own task or thread, or in one that it has started.
 SERVING: ContextVar[Leavable | None] = ContextVar("livetools_serving", default=None)
@@ -91,14 +88,13 @@ class Tasks:
         for it."""
         return SERVING.get() in self._running
 
-    def start(self, run: int, call: Call, tool: Tool) -> None:
+    def start(self, action: Start) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        job = self._asked.pop(run, None) or self._job(run, call, tool)
+        job = self._asked.pop(action.run, None) or self._job(action)
         job.code = None  # what has asked is over, or is stopped
-        job.context = self._context_of(job) if tool.takes_context else None
-        job.streams = tool.kind in GENERATORS and self._desk.streams(run)
-        job.since = time.perf_counter()
-        self._busy[run] = job
+        job.context = self._context_of(job) if job.tool.takes_context else None
+        job.streams, job.since = action.streams, time.perf_counter()
+        self._busy[job.run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
         self._starter.start(partial(self._call, job), variables.copy())
 
@@ -107,15 +103,15 @@ class Tasks:
         if (job := self._busy.get(run)) is not None:
             job.stop()
 
-    def ask_approval(self, run: int, call: Call, tool: Tool) -> None:
+    def ask_approval(self, action: AskApproval) -> None:
         """Ask the hooks, check the arguments of the call, and ask the tool's ``approval`` with them.
 
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        job = self._asked[run] = self._job(run, call, tool)
+        job = self._asked[action.run] = self._job(action)
         job.context = self._context_of(job)
-        job.code = Leavable(self._ask_approval(job), run)
+        job.code = Leavable(self._ask_approval(job), job.run)
         self._errand(job.code)
 
     def stop_asking(self, run: int, over: bool) -> None:
@@ -129,9 +125,9 @@ class Tasks:
             del self._asked[run]
             self.errand(ended_early(job, self._desk.reason(run)))
 
-    def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
+    def undo(self, action: Undo) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
-        self.errand(self._undo(self._job(run, call, tool), result))
+        self.errand(self._undo(self._job(action), action.result))
 
     def errand(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run code of the user's beside the calls. The session's end waits for it, as for a handler."""
@@ -175,8 +171,8 @@ class Tasks:
         for code in tuple(self._running):
             code.end()
 
-    def _job(self, run: int, call: Call, tool: Tool) -> Job:
-        return Job(run, call, tool, self._handlers.hooks_of(tool))
+    def _job(self, action: Start | AskApproval | Undo) -> Job:
+        return Job(action.run, action.call, action.tool, self._handlers.hooks_of(action.tool))
 
     def _context_of(self, job: Job) -> ToolContext[Any]:
         report = partial(self._desk.progress, job.run, yielded=None)

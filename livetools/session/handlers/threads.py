@@ -30,40 +30,32 @@ class DaemonThreads(Executor):
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._open = 0  # functions that were submitted and have not ended
+        # Read-only from outside: functions that run, and that wait for a thread.
+        self.running = self.waiting = 0
         self._threads = 0
         self._lock = threading.Lock()
-
-    @property
-    def running(self) -> int:
-        """Functions that run."""
-        return min(self._open, self._threads)
-
-    @property
-    def waiting(self) -> int:
-        """Functions that wait for a thread."""
-        return self._open - self.running
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run it in a thread. Cancelling the future before a thread took it up means that it never runs."""
         future: Future[T] = Future()
 
         def work() -> None:
+            self._count(running=1, waiting=-1)
             if not future.set_running_or_notify_cancel():
-                return self._ended()
+                return self._count(running=-1)
             try:
                 result = fn(*args, **kwargs)
             except BaseException as error:
-                self._ended()
+                self._count(running=-1)
                 future.set_exception(error)
             else:
-                self._ended()
+                self._count(running=-1)
                 future.set_result(result)
             return None
 
         with self._lock:
-            self._open += 1
-            if self._threads < min(self._open, self._limit):
+            self.waiting += 1
+            if self._threads < min(self.running + self.waiting, self._limit):
                 self._threads += 1
                 threading.Thread(target=self._serve, name="livetools", daemon=True).start()
         self._queue.put(work)
@@ -75,9 +67,10 @@ class DaemonThreads(Executor):
             for _ in range(self._threads):
                 self._queue.put(None)
 
-    def _ended(self) -> None:
+    def _count(self, running: int, waiting: int = 0) -> None:
         with self._lock:
-            self._open -= 1
+            self.running += running
+            self.waiting += waiting
 
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:

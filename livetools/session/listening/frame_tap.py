@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from types import SimpleNamespace
 
 from livetools.events import Event
 from livetools.session.frame_log import FrameListener
 from livetools.session.session import Session
-
-from .listeners import Guard, Listener
 
 
 def tap(session: Session, listener: FrameListener) -> Session:
@@ -32,13 +30,18 @@ def listen(
 
     None of these methods may block. Where one raises it is logged, and from then on only ``end`` is called.
     """
-    # The end has a guard of its own: what was recorded is finished even where an event has failed.
-    name, listeners = "a listener", session._assembly.listeners
-    listener = Listener(
-        Guard(name), event, sound=sound, end=lambda error: end(), end_guard=Guard(f"the end of {name}")
-    )
-    listeners.add(listener)
-    return partial(listeners.remove, listener)
+    # Two, so that the end is heard even where an event has failed: what was recorded is finished.
+    hears = SimpleNamespace(event=event, user_sound=sound)
+    ends = SimpleNamespace(ended=lambda error: end())
+    listeners = session._assembly.listeners
+    listeners.add(hears, "a listener")
+    listeners.add(ends, "the end of a listener")
+
+    def stop() -> None:
+        listeners.remove(hears)
+        listeners.remove(ends)
+
+    return stop
 
 
 def awaited_for(session: Session) -> float | None:

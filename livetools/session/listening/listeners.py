@@ -7,8 +7,6 @@ again, so it costs the session nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
 
 from livetools.events import Event
 from livetools.log import get_logger
@@ -40,22 +38,6 @@ class Guard:
         return None
 
 
-def _ignore(*args: object) -> None:
-    """What a listener does not want to hear."""
-
-
-@dataclass(slots=True, eq=False)
-class Listener:
-    """A callable and its guard. ``end`` may have a guard of its own: then it is called after a failure too."""
-
-    guard: Guard
-    event: Callable[[Event], object]
-    sound: Callable[[bytes, int], object] = _ignore
-    typed: Callable[[str], object] = _ignore
-    end: Callable[[Exception | None], object] = _ignore
-    end_guard: Guard | None = None
-
-
 class FrameTaps:
     """Tells these listeners of the frames of a session, each until it raises. Made only where there are some."""
 
@@ -83,46 +65,49 @@ class FrameTaps:
 
 
 class Listeners:
-    """All listeners of one session. Adding and removing take effect with the next event."""
+    """All listeners of one session: objects with some of the methods ``event``, ``user_sound``, ``typed``, ``ended``.
+
+    Adding and removing take effect with the next event.
+    """
 
     def __init__(self) -> None:
-        self._all: tuple[Listener, ...] = ()
+        self._all: tuple[tuple[Guard, object], ...] = ()
 
-    def add(self, listener: Listener) -> None:
-        """From now on it hears everything."""
+    def add(self, listener: object, name: str) -> None:
+        """From now on it hears everything. ``name``: in the log."""
         # Another tuple, so that a listener can add or remove one while all are called.
-        self._all = (*self._all, listener)
+        self._all = (*self._all, (Guard(name), listener))
 
-    def remove(self, listener: Listener) -> None:
+    def remove(self, listener: object) -> None:
         """It hears nothing more. Nothing happens where it is not in the list."""
-        self._all = tuple(each for each in self._all if each is not listener)
+        self._all = tuple(each for each in self._all if each[1] is not listener)
 
     def observe(self, hooks: Iterable[Hooks], session: SessionLike) -> None:
         """Add what ``on_session`` of each hook returns. Called before the handlers are made, which inherit the context
         variables that a hook sets here."""
         for hook in hooks:
-            guard = Guard(type(hook).__name__)
-            observer: Any = guard.call(getattr(hook, "on_session", _ignore), session)
+            guard, begin = Guard(type(hook).__name__), getattr(hook, "on_session", None)
+            observer = None if begin is None else guard.call(begin, session)
             if observer is not None:
-                self.add(Listener(guard, observer.event, typed=observer.typed, end=observer.ended))
+                self._all = (*self._all, (guard, observer))
 
     def event(self, event: Event) -> None:
         """Something has happened; the user gets the event next."""
-        for listener in self._all:
-            listener.guard.call(listener.event, event)
+        self._tell("event", event)
 
     def sound(self, pcm: bytes, rate: int) -> None:
         """The user says this: 16-bit mono PCM, and its rate in Hz."""
-        for listener in self._all:
-            listener.guard.call(listener.sound, pcm, rate)
+        self._tell("user_sound", pcm, rate)
 
     def typed(self, text: str) -> None:
         """The user has sent a text."""
-        for listener in self._all:
-            listener.guard.call(listener.typed, text)
+        self._tell("typed", text)
 
-    def end(self, error: Exception | None) -> None:
+    def ended(self, error: Exception | None) -> None:
         """The session is over; nothing more happens in it."""
-        for listener in self._all:
-            guard = listener.end_guard or listener.guard
-            guard.call(listener.end, error)
+        self._tell("ended", error)
+
+    def _tell(self, what: str, *args: object) -> None:
+        for guard, listener in self._all:
+            if (hear := getattr(listener, what, None)) is not None:
+                guard.call(hear, *args)

@@ -102,7 +102,7 @@ class Driver(ABC, Generic[M]):
                 while actions:  # a handler that ends in its first step may bring more
                     action = actions.popleft()
                     if type(action) is Start:  # what nearly every action is
-                        self.tasks.start(action.run, action.call, action.tool)
+                        self.tasks.start(action)
                     else:
                         self.perform(action)
                 self._again = False
@@ -145,12 +145,12 @@ class Driver(ABC, Generic[M]):
         match action:
             case Stop(run):
                 self.tasks.stop(run)
-            case AskApproval(run, call, tool):
-                self.tasks.ask_approval(run, call, tool)
+            case AskApproval():
+                self.tasks.ask_approval(action)
             case StopAsking(run, _, over):
                 self.tasks.stop_asking(run, over)
-            case Undo(run, call, tool, result):
-                self.tasks.undo(run, call, tool, result)
+            case Undo():
+                self.tasks.undo(action)
 
     @abstractmethod
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
@@ -208,11 +208,6 @@ class Driver(ABC, Generic[M]):
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call."""
         self.machine.decided(run, call)
-
-    def streams(self, run: int) -> bool:
-        """Whether each yield of this call is a response of its own."""
-        record = self.machine.record(run)
-        return record is not None and record.policy.streams  # as it was when the call came
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""

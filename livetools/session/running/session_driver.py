@@ -34,7 +34,7 @@ from .unread_events import UnreadEvents
 log = get_logger("livetools.session")
 
 
-class Observer(Protocol):
+class Hearing(Protocol):
     """Hears events, and does not wait."""
 
     def event(self, event: Event) -> None: ...
@@ -53,7 +53,7 @@ class SessionDriver(Driver[Machine]):
         self,
         machine: Machine,
         clock: Clock,
-        observers: tuple[Observer, ...],
+        observers: tuple[Hearing, ...],
         frame_listeners: Sequence[FrameListener] = (),
     ) -> None:
         super().__init__(machine, clock, frame_listeners)

@@ -8,11 +8,9 @@ everything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TypeAlias
-
-import msgspec
 
 from livetools import events
 from livetools.errors import ConcurrencyError
@@ -32,7 +30,6 @@ LASTING = frozenset({
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
 LOOKED = 10_000  # values of an event that are weighed
-_SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
 #: The number of an event, and its weight. The number of an ``Interrupted`` is negative: it comes before all others.
 Entry: TypeAlias = tuple[int, Event, int]
@@ -181,10 +178,6 @@ def _weight(event: Event) -> int:
     """
     if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
         return len(event.data)
-    if type(event) is events.ToolStarted:
-        return _length(event.call.args)
-    if type(event) is events.ToolFinished:
-        return _length(event.response)
     size, looked = 0, 0
     waiting: list[object] = [event]
     while waiting and looked < LOOKED:
@@ -196,20 +189,6 @@ def _weight(event: Event) -> int:
         inner = _inner(value)
         size += EVENT_OVERHEAD * len(inner)
         waiting += inner
-    return size
-
-
-def _length(values: Mapping[str, object]) -> int:
-    """About the length of these values as JSON. On the path of every call: flat ones are not printed."""
-    size = 32 * len(values)
-    for value in values.values():
-        if type(value) is str:
-            size += len(value)
-        elif type(value) not in _SMALL:
-            try:
-                size += len(msgspec.json.encode(value))
-            except Exception:  # not every dict of a user's is JSON
-                size += len(repr(value))
     return size
 
 

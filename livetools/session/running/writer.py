@@ -110,9 +110,7 @@ class Writer:
         asks = write is not None and write.asks
         if asks and not hasattr(transport, "put_with_ping"):
             return False
-        data = frame.make()
-        if data is not None and self.frame_taps is not None:
-            self.frame_taps.frame("client", frame.link, data)
+        data = self._made(frame)
         if write is not None and asks:
             # without data no ping goes behind what was written before
             write.pinged(None if data is None else transport.put_with_ping(data, write.at_once))
@@ -122,18 +120,22 @@ class Writer:
             write.hand_over()
         return True
 
+    def _made(self, frame: Frame) -> bytes | None:
+        data = frame.make()
+        if data is not None and self.frame_taps is not None:
+            self.frame_taps.frame("client", frame.link, data)
+        return data
+
     async def _send(self, frame: Frame) -> None:
         transport = self._owner.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
-        data = frame.make()
+        data = self._made(frame)
         if frame.begins is not None:
             write, place = frame.begins
             write.begin(place)
         try:
             if data is not None:
-                if self.frame_taps is not None:
-                    self.frame_taps.frame("client", frame.link, data)
                 await _write(transport, data, frame.write)
             elif frame.write is not None:
                 frame.write.pinged(None)  # no ping went behind what was written before
