@@ -67,7 +67,7 @@ class AttachedMachine(Calls):
                 for answer in reply.answers:
                     self._outbox.wrote(answer, write)
             if replies:
-                write.covers(replies)
+                write.ends_with(replies[-1])
                 frames += replies
         if self.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn

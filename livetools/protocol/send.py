@@ -64,7 +64,6 @@ class Dispatch(Unprompted):
             if calls.lost and not calls.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
                 write.ask()
-            write.place(len(frames))
             if self.outbox.transparent:
                 self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model continues
@@ -80,7 +79,7 @@ class Dispatch(Unprompted):
         if late and self.speaks(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
-            write.covers(frames)
+            write.ends_with(frames[-1])
         return frames
 
     def _number(self, frames: Sequence[Frame]) -> None:
@@ -118,7 +117,6 @@ class Dispatch(Unprompted):
                         crowded = len(self.outbox) >= CROWDED
                         weighs = record.policy.undo or record.policy.approval
                         write.ask(at_once=crowded or not self.input.streams or weighs)
-            write.place()
         return replies
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
@@ -138,13 +136,10 @@ class Dispatch(Unprompted):
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
-            write.place()
             # audioStreamEnd flushes what the service has cached: it may answer that, and nobody waits for it.
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
-        # where the user marks speech, no turn begins without a prompt: the end of an activity is one
-        turns.hears(self.input.streams and not self.input.manual)
-        return [Frame(link, item.frame, item.receipt) for item in items]
+        return [Frame(link, item.frame, item.receipt, item) for item in items]
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

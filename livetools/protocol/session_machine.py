@@ -435,11 +435,14 @@ class Machine(View):
         # Doubts are settled with what came by now, before the loss clears the turns.
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
+        # Where the user marks speech, no turn begins without a prompt: the end of an activity is one.
+        speech = self.input.streams and not self.input.manual
         # In this order: the outbox knows what was not read, the calls and the input take their share of it, and the
         # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
-        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
+        again = self.input.lose(unread, self.turns.exchange, crossed=crossed)
+        if self.turns.lost(now, again, speech):
             self._tell(Interrupted())
             self.speech.cut_off(now)
             self._tell(self.reception.timed(TurnComplete(REPLACED)))

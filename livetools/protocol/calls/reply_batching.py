@@ -73,13 +73,17 @@ class AnswerFrame(Frame):
         self, link: int, answers: list[Answer], format: Callable[[Sequence[JSONObject]], bytes]
     ) -> None:
         # what Frame would set: every call makes one of these
-        self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
+        self.link, self.data, self.receipt, self.entry, self.write = link, None, None, None, None
         self.answers, self._format = answers, format
         self.dropped: Callable[[], None] | None = None
 
     def if_dropped(self, tell: Callable[[], None]) -> None:
         """Call this if nothing is left of it."""
         self.dropped = tell
+
+    def begin(self) -> None:
+        for answer in self.answers:
+            answer.begin()
 
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .connection import Connection
 
-#: The default of ``park``: seconds after which the session is closed, whatever is still open.
+#: The default of ``park``: seconds after which the session is closed although calls or texts are still open.
 PARKING_TIMEOUT = 30.0
 #: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
 PARKING_HANDLE_TIMEOUT = 5.0

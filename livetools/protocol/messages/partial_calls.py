@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from livetools.events import Call
+from livetools.setup.sdk.camel_case import camel
 
 from .incoming import RAW_ARGS, FunctionCall
 
@@ -37,12 +38,8 @@ class PartialCalls:
     def whole(self, calls: Sequence[FunctionCall]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
         # Nearly always nothing is in pieces: the list is handed on as it is.
-        if not self.growing:
-            for call in calls:
-                if call.will_continue or call.partial_args:
-                    break
-            else:
-                return calls
+        if not (self.growing or any(call.will_continue or call.partial_args for call in calls)):
+            return calls
         return [whole for call in calls if (whole := self._add(call)) is not None]
 
     def cancel(self, ids: Iterable[str]) -> None:
@@ -106,11 +103,12 @@ class _Growing:
         return self._args if self._unreadable is None else {RAW_ARGS: self._unreadable}
 
     def _take(self, part: Mapping[str, Json]) -> bool:
-        path = part.get("jsonPath", part.get("json_path"))
+        said = {camel(name): value for name, value in part.items()}
+        path = said.get("jsonPath")
         if not isinstance(path, str):
             return False
-        for name in ("string", "number", "bool"):
-            value = part.get(f"{name}Value", part.get(f"{name}_value"))
+        for name in ("stringValue", "numberValue", "boolValue"):
+            value = said.get(name)
             # A string may come in several parts, each appended to those before it; numbers and booleans come whole.
             if isinstance(value, str):
                 self._size += len(value)
@@ -120,8 +118,7 @@ class _Growing:
                 parts.append(value)
             elif value is not None:
                 self._values[path] = value
-        # A key whose value is null says null: get() could not tell it from an absent one.
-        if "nullValue" in part or "null_value" in part:
+        if "nullValue" in said:  # its value does not matter
             self._values[path] = None
         # Paths count too: a flood of empty values would otherwise be free.
         self._size += len(path)

@@ -131,9 +131,7 @@ class Writer:
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = self._made(frame)
-        if frame.begins is not None:
-            write, place = frame.begins
-            write.begin(place)
+        frame.begin()
         try:
             if data is not None:
                 await _write(transport, data, frame.write)
