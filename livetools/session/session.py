@@ -16,6 +16,7 @@ from .ask_and_reply import Asking, Reply, Stream
 from .properties import checked_text, checked_timeout
 from .running import leaving
 from .running.hand_off import change
+from .running.session_driver import SessionDriver
 from .send_methods import SendMethods
 
 
@@ -164,7 +165,7 @@ class Session(SendMethods):
 
         Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler.
         """
-        driver, run = self._live(), self._open_run(call)
+        driver, run = self._open_run(call)
         record = driver.machine.record(run)
         if record is not None and record.policy.handled:
             raise LocalProtocolError(
@@ -223,7 +224,7 @@ class Session(SendMethods):
         self._said(text)
         return asking
 
-    def _open_run(self, call: Call) -> int:
+    def _open_run(self, call: Call) -> tuple[SessionDriver, int]:
         driver = self._live()
         if not isinstance(call, Call):
             raise ConfigError(
@@ -233,12 +234,12 @@ class Session(SendMethods):
         run = driver.machine.run_of(call)
         if run is None:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
-        return run
+        return driver, run
 
     async def _decide(self, call: Call, refusal: str | None) -> None:
-        driver = self._live()
+        driver, run = self._open_run(call)
         # The machine decides whether it still waits: it may have timed out since it was asked.
-        waited = driver.machine.judge(self._open_run(call), refusal, driver.clock.now())
+        waited = driver.machine.judge(run, refusal, driver.clock.now())
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
