@@ -169,7 +169,7 @@ class SessionProperties:
     def _live(self) -> SessionDriver:
         """The driver of a session that is open and used where it belongs."""
         driver = self._here()
-        if driver.over.is_set:
+        if driver.over.is_set():
             raise driver.why_over()
         return driver
 
