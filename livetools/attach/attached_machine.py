@@ -44,9 +44,9 @@ class AttachedMachine(Calls):
         """The session has ended: nobody waits for an answer."""
         self.lose(now, self._outbox.lost())
 
-    def ask_person(self, run: int, now: float) -> None:
-        """A tool's ``approval`` wants a person to decide."""
-        self.refuse(run, "nobody can be asked", now)
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval; one that a person must decide on is refused."""
+        return super().judge(run, "nobody can be asked" if verdict is True else verdict, now)
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The user is done."""

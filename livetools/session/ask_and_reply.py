@@ -163,7 +163,8 @@ class Asking:
 async def settled(driver: SessionDriver) -> Reply:
     """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
     machine, wake = driver.machine, make_wake()
-    said = machine.listen()
+    said = machine.said
+    said.keep_sound()
     with machine.watched(wake.set):
         while machine.pending and not driver.over.is_set():
             await wake.wait()

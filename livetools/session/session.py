@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
+from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
@@ -87,7 +88,7 @@ class Session(SendMethods):
         await driver.follow_up()
         await driver.over.wait()
 
-    async def park(self, within: float = 30.0) -> str | None:
+    async def park(self, within: float = PARKING_TIMEOUT) -> str | None:
         """Close at the next quiet moment, and return the handle with which another process resumes the session.
 
         A moment is quiet when no call is open or runs in the background, every text is read and answered, nobody
@@ -115,7 +116,7 @@ class Session(SendMethods):
 
     def __aiter__(self) -> AsyncIterator[Event]:
         if self._driver is not None:
-            self._driver.machine.read_by_loop()
+            self._driver.machine.said.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -178,13 +179,11 @@ class Session(SendMethods):
 
     async def approve(self, call: Call) -> None:
         """Let a call run that waits for approval. ``LocalProtocolError`` if it does not wait, or has been cancelled."""
-        driver, run = self._open_run(call)
-        await self._decided(driver, call, driver.machine.approve(run, driver.clock.now()))
+        await self._decide(call, None)
 
     async def refuse(self, call: Call, reason: str = "") -> None:
         """Refuse a call that waits for approval; the model reads ``reason``. Raises as :meth:`approve` does."""
-        driver, run = self._open_run(call)
-        await self._decided(driver, call, driver.machine.refuse(run, reason, driver.clock.now()))
+        await self._decide(call, reason)
 
     @overload
     async def update(self, instructions: Agent, /) -> None: ...
@@ -237,8 +236,10 @@ class Session(SendMethods):
             raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
         return driver, run
 
-    async def _decided(self, driver: SessionDriver, call: Call, waited: bool) -> None:
-        """``waited``: the machine says that the call did wait; it may have timed out since it was asked."""
+    async def _decide(self, call: Call, refusal: str | None) -> None:
+        driver, run = self._open_run(call)
+        # The machine decides whether it still waits: it may have timed out since it was asked.
+        waited = driver.machine.judge(run, refusal, driver.clock.now())
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")

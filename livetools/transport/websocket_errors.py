@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.protocol.connection.close_codes import http_error
+from livetools.protocol.connection.http_statuses import http_error
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Gone

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from livetools.protocol.calls.call_states import Asked
+from livetools.events import Call
 from livetools.setup.sdk.camel_case import camel
 
 from .incoming import RAW_ARGS, FunctionCall
 
+Asked: TypeAlias = Call | FunctionCall  # a call that is whole
 Json: TypeAlias = Any  # whatever JSON can say
 
 #: Characters of values and paths in one call; what has more is answered with a refusal.
