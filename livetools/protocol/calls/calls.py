@@ -197,11 +197,10 @@ class Calls:
 
     def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
-        missing = [entry for entry in unseen if isinstance(entry, Answer)]
         parts: dict[int, list[Mapping[str, Any]]] = {}
-        for answer in (*missing, *self.replies.waiting()):
-            if answer.kind == "yield":
-                parts.setdefault(answer.record.run, []).append(answer.body["response"])
+        for entry in (*unseen, *self.replies.waiting()):
+            if isinstance(entry, Answer) and entry.kind == "yield":
+                parts.setdefault(entry.record.run, []).append(entry.body["response"])
         answered = [entry.record for entry in sent if isinstance(entry, Answer)]
         for record in (*self.records.values(), *answered):
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
