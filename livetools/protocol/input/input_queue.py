@@ -69,12 +69,6 @@ class Item(Entry):
         return self.kind in ("text", "content")
 
     @property
-    def visible(self) -> bool:
-        """Whether it is a text with something in it."""
-        parts = (part for content in self.contents for part in content.get("parts", ()))
-        return self.kind == "text" and any(str(part.get("text") or "").strip() for part in parts)
-
-    @property
     def owed(self) -> bool:
         """Whether to send it again to a session that has it in its history: it waits, or its answer is awaited."""
         # The seed of a new session holds what was read; but a question that somebody still waits for must be asked
@@ -313,7 +307,8 @@ class InputQueue:
             else:
                 # The first audio or visible text opens the activity on the wire. A blank text does not: the pair would
                 # be empty.
-                if not self._begun and (item.kind == "audio" or item.visible):
+                visible = item.kind == "text" and not item.doubtful
+                if not self._begun and (item.kind == "audio" or visible):
                     self._begun = True
                     yield self._start
                     yield from [early for early in waiting if early.media]
