@@ -40,6 +40,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
@@ -66,7 +67,7 @@ NO_DIAL = (
 
 
 class Machine(View):
-    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again; ``left`` are
+    """One session. ``transcript`` has the conversation so far, which a new session must get again; ``left`` are
     calls that an earlier process of this conversation has not finished.
 
     ``actions`` is emptied by the driver, which performs them in their order.
@@ -78,7 +79,7 @@ class Machine(View):
         *,
         reconnect: ReconnectPolicy | None = None,
         random: Callable[[], float] = chance.random,
-        seed: Callable[[], list[Mapping[str, Any]]] | None = None,
+        transcript: Transcript | None = None,
         left: Sequence[Call] = (),
     ) -> None:
         self.plan = plan
@@ -105,7 +106,7 @@ class Machine(View):
         )
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
-        self._seed = seed
+        self._transcript = transcript
         self.changes = PlanChanges(plan)
         self._contents: Sequence[Mapping[str, Any]] = ()  # what follows the setup that was sent last
         self._now = 0.0
@@ -448,9 +449,12 @@ class Machine(View):
         # again.
         if self.connection.stood:
             self.input.new_session()
-        elif self._seed is None:
+        elif self._transcript is None:
             return list(self.plan.history)
-        return self.input.without(self._seed()) if self._seed is not None else []
+        if self._transcript is None:
+            return []
+        plan = self.plan
+        return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session is open."""
