@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequen
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
+import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -38,7 +39,7 @@ from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
-from livetools.transport.loop.wake import Latch, on_trio
+from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
@@ -100,7 +101,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
         self._transport = transport
-        self._over = Latch()
+        self._over = anyio.Event()
 
     async def run(self, group: TaskGroup, tasks: Tasks, ready: Callable[[], None]) -> None:
         self.begin(group, tasks)

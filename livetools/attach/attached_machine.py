@@ -15,7 +15,7 @@ from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import CallPiece
+from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's
@@ -31,7 +31,7 @@ class AttachedMachine(Calls):
 
     # Inputs
 
-    def heard(self, asked: Sequence[CallPiece], cancelled: Sequence[str], now: float) -> None:
+    def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
         # there are no pings, nor turns: what a socket was handed has been read once the model says something
         self.read(self._outbox.output(0))
@@ -44,9 +44,9 @@ class AttachedMachine(Calls):
         """The session has ended: nobody waits for an answer."""
         self.lose(now, self._outbox.lost())
 
-    def ask_person(self, run: int, now: float) -> None:
-        """A tool's ``approval`` wants a person to decide."""
-        self.refuse(run, "nobody can be asked", now)
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval; one that a person must decide on is refused."""
+        return super().judge(run, "nobody can be asked" if verdict is True else verdict, now)
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The user is done."""
@@ -67,7 +67,7 @@ class AttachedMachine(Calls):
                 for answer in reply.answers:
                     self._outbox.wrote(answer, write)
             if replies:
-                write.covers(replies)
+                write.ends_with(replies[-1])
                 frames += replies
         if self.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn

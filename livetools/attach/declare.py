@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 from livetools.errors import ConfigError
 from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import declaration, make_plan
+from livetools.setup.plan import make_plan
 from livetools.tools import LiveConnectConfigOrDict, ToolLike, as_tools
 
 Config = TypeVar("Config", bound=LiveConnectConfigOrDict)
@@ -32,8 +32,8 @@ def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
         print(config["tools"][0]["function_declarations"][0]["name"])
     """
     specs = [tool.spec() for tool in as_tools(tools)]
-    policies = make_plan("any", specs, profile=ModelProfile(), reconnect=False).policies
-    entry = {"function_declarations": [declaration(s, policies[s.declaration["name"]]) for s in specs]}
+    setup = make_plan("any", specs, profile=ModelProfile(), reconnect=False).setup
+    entry = {"function_declarations": setup["tools"][0]["functionDeclarations"] if specs else []}
     if into is None:
         return {"tools": [entry]}
     if not isinstance(into, Mapping):

@@ -79,8 +79,9 @@ class Leases:
                 connection.execute(_TABLE.insert().values(executor_id=self._id, until=until))
 
     def _ended(self) -> list[str]:
+        """Never this process itself, which may have been stopped for longer than its lease since it renewed that."""
         with self._engine.begin() as connection:
-            over = _TABLE.c.until < self._now(connection)
+            over = (_TABLE.c.until < self._now(connection)) & (_TABLE.c.executor_id != self._id)
             return list(connection.execute(sa.select(_TABLE.c.executor_id).where(over)).scalars())
 
     def _forget(self, executor: str) -> None:

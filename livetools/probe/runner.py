@@ -63,7 +63,7 @@ class Probe:
 
     @property
     def known(self) -> ModelProfile:
-        return find(self.model, vertex=self.endpoint.vertexai)
+        return find(self.model, vertex=bool(self.endpoint.vertexai))
 
     async def run(self) -> AsyncIterator[tuple[Experiment, Facts]]:
         """Each experiment with its answers, as soon as it is done.
@@ -94,7 +94,7 @@ class Probe:
                 self._base = _base(
                     wire_model(
                         self.model,
-                        vertexai=self.endpoint.vertexai,
+                        vertexai=bool(self.endpoint.vertexai),
                         project=self.endpoint.project,
                         location=self.endpoint.location,
                     ),

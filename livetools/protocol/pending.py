@@ -7,9 +7,6 @@ lost one, one in the background) outlives a move.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from livetools.events import SETTLED, Event, TurnComplete
 from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Snapshot
@@ -38,8 +35,7 @@ class Pending:
         Sound and video are never in it: nobody can say whether the model will answer them.
         """
         calls = self._calls
-        # A call that is answered again from memory is only in pending, one whose connection is lost only in records.
-        records = {**calls.records, **calls.pending}.values()
+        records = calls.records.values()
         named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
         named += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
         queue = (*self._input.queue, *self._dispatch.unasked)
@@ -49,6 +45,23 @@ class Pending:
             named.append(words)
         return named
 
+    def unfinished(self) -> list[str]:
+        """What must be over before the session can continue elsewhere: all of it, and what no handle holds yet."""
+        owed = self.names()
+        # Lost calls are in the handle as open ones: until their errors are saved, the next process would have to send
+        # them.
+        owed += [f"the loss of {r.call.name} ({r.call.id})" for r in self._calls.lost]
+        if self._input.in_activity:
+            owed.append("the end of activity()")
+        if self._dispatch.ahead or self._calls.replies:
+            owed.append("what goes out first")
+        return owed + self.unread()
+
+    def unread(self) -> list[str]:
+        """What was sent and would be lost with the connection, in words."""
+        unread = [entry for entry in self._outbox if not entry.safe]
+        return [f"{len(unread)} messages that may not have been read"] if unread else []
+
     def said(self) -> bool:
         """Whether the model has spoken of everything that it was given. Calls in the background may run on."""
         return self._turns.idle and not self._calls.pending and not self._calls.texts
@@ -57,29 +70,6 @@ class Pending:
         """What a loss of the connection would cost now."""
         calls = self._calls
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = calls.pending or calls.replies or self._input or self._dispatch.control
+        busy = calls.pending or calls.replies or self._input or self._dispatch.ahead
         idle = self._turns.idle and not busy
         return Snapshot(bool(calls.pending), idle, self._turns.ended_at, self._outbox.awaited)
-
-
-class TurnEnds:
-    """Tells the end of what outlasts the turns.
-
-    A loop leaves at ``TurnComplete`` when nothing is pending. What was pending at the last one may end without
-    another turn: a doubt that silence settles, a result that the model does not speak of, a call that is cancelled.
-    Then a ``TurnComplete`` reports that.
-    """
-
-    def __init__(self, pending: Pending) -> None:
-        self._pending = pending
-        self._open = False  # something was pending at the last TurnComplete, and is still
-
-    def follow(self, events: Sequence[Event]) -> Sequence[Event]:
-        """These events follow an input. Returns them, with the ones that must follow them."""
-        ended = TurnComplete in map(type, events)
-        # Names are made only where they can matter: this is asked after every input.
-        if ended or self._open:
-            was_open, self._open = self._open, bool(self._pending.names())
-            if was_open and not (self._open or ended):
-                return (*events, TurnComplete(SETTLED))
-        return events

@@ -23,13 +23,11 @@ class PlanChanges:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def want(self, plan: Plan) -> None:
-        """The next setup has this plan."""
+    def want(self, plan: Plan, item: Item | None = None) -> None:
+        """The next setup has this plan; ``item``: the change waits for that."""
         self.next = plan
-
-    def wait(self, item: Item) -> None:
-        """This change waits for another connection."""
-        self._waiting = (*self._waiting, item)
+        if item is not None:
+            self._waiting = (*self._waiting, item)
 
     def send(self) -> Plan:
         """A setup is sent. Returns its plan."""

@@ -7,43 +7,31 @@ from dataclasses import dataclass, field, replace
 
 from livetools.events import (
     AudioChunk,
-    CodeChunk,
     Event,
-    GenerationComplete,
     GoAway,
     Grounding,
     HandleUpdate,
     InputTranscript,
     Interrupted,
-    OutputTranscript,
     SessionStarted,
-    TextChunk,
-    ThoughtChunk,
     TurnComplete,
     UsageUpdate,
-    VideoChunk,
     VoiceActivity,
 )
-from livetools.protocol.calls.call_states import Asked
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Entry, Outbox
 from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
+from livetools.protocol.messages.partial_calls import Asked
 from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
 
 from .messages import to_events
-
-#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
-SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
-#: What ends something; told after the calls of the same message.
-MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
-#: Events that prove the model has read our input.
-PROOF = SPOKEN | MARKERS
+from .messages.to_events import MARKERS, PROOF, SPOKEN
 
 
 @dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
@@ -64,7 +52,7 @@ class Reception:
     sound: Samples = field(default_factory=Samples)  # of the model's speech
     tokens: TokenCount = field(default_factory=TokenCount)
     _rate: int = 0  # of the sound
-    _about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
+    started: SessionStarted = field(default_factory=SessionStarted)  # what is known of the session
 
     def cut_off(self) -> None:
         """The user has cut the model off: the rest of its turn is not reported."""
@@ -83,16 +71,12 @@ class Reception:
         self.suppressed = False
         self.sound.clear()
 
-    def started(self) -> SessionStarted:
-        """What the service has said about the open session."""
-        return SessionStarted(*self._about)
-
     def completes_setup(self, data: bytes | str) -> bool:
         """Whether this frame opens the session; what it says about the session is kept."""
         if (completed := parse(data).setup_complete) is None:
             return False
         consent = completed.voice_consent_signature
-        self._about = completed.session_id, None if consent is None else consent.signature
+        self.started = SessionStarted(completed.session_id, None if consent is None else consent.signature)
         self.turned = False
         return True
 
@@ -144,8 +128,8 @@ class Reception:
         # turn.
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
-            self.connection.conversation_advanced(now)
-            self._ended(TurnComplete(None, message.status))
+            self.tell(self.timed(TurnComplete(None, message.status)))
+            self._ended(now)
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.works or message.status is not None:
             self.turns.worked(now)
@@ -222,8 +206,7 @@ class Reception:
             self.tell(self.timed(event))
             explained = event.reason is not None or event.waiting_for_input
             self.turns.complete(event.status, now, explained=explained)
-            self.connection.conversation_advanced(now)
-            self._ended(None)
+            self._ended(now)
         elif isinstance(event, UsageUpdate):
             usage = replace(event.usage, model=self.model)
             # Equal counts are repeated by a model that is stuck (whisper-shortcut PR71); growing ones show that it
@@ -239,9 +222,8 @@ class Reception:
         times = None if end.status == "IN_PROGRESS" else self.speech.turn_ended()
         return end if times is None else replace(end, first_output=times[0], last_output=times[1])
 
-    def _ended(self, told: TurnComplete | None) -> None:
-        if told is not None:
-            self.tell(self.timed(told))
+    def _ended(self, now: float) -> None:
+        self.connection.conversation_advanced(now)
         self.suppressed = self.cuts_next = False
         self.sound.clear()
         self.turned = True

@@ -17,7 +17,6 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.input.input_queue import Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
-from livetools.setup.plan_fields import Plan
 
 from .unprompted import Unprompted
 
@@ -31,58 +30,42 @@ class Dispatch(Unprompted):
 
     outbox: Outbox
     connection: Connection
-    setups: tuple[tuple[int, bytes], ...] = ()  # each for its link, which is not usable yet
-    control: tuple[bytes, ...] = ()  # ahead of all else on a session that has just begun
+    ahead: tuple[Frame, ...] = ()  # before all else: the setup, and what a session gets that is just open
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
         calls = self.calls
         waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
-        return bool(waiting or self.control or self.setups)
+        return bool(waiting or self.ahead)
 
-    def use(self, plan: Plan) -> None:
-        """The model knows this plan."""
-        self.plan = plan
-
-    def setup(self, link: int, setup: bytes) -> None:
-        """Send this first on a new connection."""
-        self.setups = (*self.setups, (link, setup))
-
-    def begin(self, frames: Iterable[bytes]) -> None:
-        """A session has begun: send these ahead of all else."""
-        self.control = (*self.control, *frames)
+    def begin(self, link: int, frames: Iterable[bytes]) -> None:
+        """Send these on this connection ahead of all else."""
+        self.ahead = (*self.ahead, *(Frame(link, data) for data in frames))
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
-        self.control = ()
+        self.ahead = ()
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
-        frames: list[Frame] = []
         calls, input, connection = self.calls, self.input, self.connection
         late = calls.texts or self.unasked or self.since < inf
-        if not (calls.replies.queue or input.queue or late or self.control or self.setups):
+        frames: list[Frame] = [*self.ahead]
+        if not (calls.replies.queue or input.queue or late or frames):
             return frames
-        if self.setups:
-            frames += [Frame(link, data) for link, data in self.setups]
-            self.setups = ()
+        self.ahead = ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
         if frames:
-            write.place(len(frames))
-        if self.control:
-            frames += [Frame(link, data) for data in self.control]
-            self.control = ()
-            self.connection.conversation_advanced(now)
-            if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
+            connection.conversation_advanced(now)
+            if calls.lost and not calls.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
                 write.ask()
-            write.place(len(frames) - write.placed)
-        if frames and self.outbox.transparent:
-            self._number(frames)
+            if self.outbox.transparent:
+                self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model continues
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
@@ -96,7 +79,7 @@ class Dispatch(Unprompted):
         if late and self.speaks(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
-            write.covers(frames)
+            write.ends_with(frames[-1])
         return frames
 
     def _number(self, frames: Sequence[Frame]) -> None:
@@ -134,7 +117,6 @@ class Dispatch(Unprompted):
                         crowded = len(self.outbox) >= CROWDED
                         weighs = record.policy.undo or record.policy.approval
                         write.ask(at_once=crowded or not self.input.streams or weighs)
-            write.place()
         return replies
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
@@ -154,13 +136,10 @@ class Dispatch(Unprompted):
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
-            write.place()
             # audioStreamEnd flushes what the service has cached: it may answer that, and nobody waits for it.
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
-        # where the user marks speech, no turn begins without a prompt: the end of an activity is one
-        turns.hears(self.input.streams and not self.input.manual)
-        return [Frame(link, item.frame, item.receipt) for item in items]
+        return [Frame(link, item.frame, item.receipt, item) for item in items]
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

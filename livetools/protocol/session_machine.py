@@ -15,7 +15,6 @@ Beside the invariants of the ledger:
 from __future__ import annotations
 
 import random as chance
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
@@ -31,30 +30,21 @@ from livetools.events import (
     Reconnecting,
     TurnComplete,
 )
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.calls.calls import Calls
-from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup
+from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.connection.connection import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.connection_states import LinkState
-from livetools.protocol.connection.parking import Parking
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
-from livetools.protocol.input.input_queue import InputQueue, Item
-from livetools.protocol.input.resend import Frame, Outbox, Receipt
+from livetools.protocol.input.input_queue import Item
+from livetools.protocol.input.resend import Frame, Receipt
 from livetools.protocol.transcript.transcript import Transcript
-from livetools.protocol.turns.exchange import Exchange, Said
-from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.idle_and_max_seconds import TimeLimits
-from livetools.protocol.turns.speech_times import SpeechTimes
+from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
 
 from .connection import close_codes
-from .emitter import Emitter
 from .messages import outgoing
-from .pending import Pending, TurnEnds
-from .plan_changes import PlanChanges
-from .receive import Reception
-from .send import Dispatch, says_something
-from .stats import View
+from .rooms import View
+from .send import says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
@@ -67,11 +57,10 @@ NO_DIAL = (
 
 
 class Machine(View):
-    """One session. ``transcript`` has the conversation so far, which a new session must get again; ``left`` are
-    calls that an earlier process of this conversation has not finished.
+    """One session. ``transcript`` has the conversation so far, which a new session must get again; ``left`` are calls
+    that an earlier process of this conversation has not finished."""
 
-    ``actions`` is emptied by the driver, which performs them in their order.
-    """
+    _error: Exception  # why it is over, once it is
 
     def __init__(
         self,
@@ -82,40 +71,15 @@ class Machine(View):
         transcript: Transcript | None = None,
         left: Sequence[Call] = (),
     ) -> None:
-        self.plan = plan
-        self.actions: deque[Action] = deque()
-        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
-        self._told = Emitter(self.turns, self.said)
-        self._tell = self._told.tell
-        self.calls = Calls(plan, self._tell, self.actions.append)
-        realtime = plan.text_channel == "realtime"
-        self.outbox = Outbox(plan.transparent)
-        self.input = InputQueue(
-            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
-        )
-        self.connection = Connection(plan, reconnect, random)
-        self.speech = SpeechTimes()
-        shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
-        self.dispatch = Dispatch(plan, *shared)
-        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
-        self._turn_ends = TurnEnds(self.to_come)
-        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
-        self.reception = Reception(*shared, self._tell, plan.model)
-        self.parking = Parking(
-            self.to_come, self.calls, self.input, self.outbox, self.connection, self.speech, self.dispatch
-        )
+        super().__init__(plan, reconnect, random)
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
         self._transcript = transcript
-        self.changes = PlanChanges(plan)
-        self._contents: Sequence[Mapping[str, Any]] = ()  # what follows the setup that was sent last
-        self._now = 0.0
-        self.closed = False
-        self._error: Exception | None = None
-        self._ending = False  # a tool said that the session ends
-        # This is the 28th attribute. From the 30th on an object has a dict of its own, which is slower to ask.
-        self._question: Item | None = None  # the text of the last exchange, over or not
-        self._answered: Exchange | None = None  # the last one that is over
+        self._history: tuple[
+            bytes, ...
+        ] = ()  # the frame that follows the setup that was sent last, if one does
+        # There are 24 attributes. From the 30th on an object has a dict of its own, which is slower to ask.
+        self._question: Item | None = None  # the text of the exchange that is under way
 
     # Inputs from the network
 
@@ -170,7 +134,7 @@ class Machine(View):
         item = self.dispatch.reply(instructions)
         assert item.receipt is not None
         if self.closed:
-            item.receipt.fail(self._ended())
+            item.receipt.fail(self._error)
         else:
             self.dispatch.speak(item)
         return item.receipt
@@ -182,15 +146,6 @@ class Machine(View):
     def leave(self, exchange: Exchange, now: float) -> None:
         """Nobody waits for this exchange any more: another may begin."""
         self.turns.give_up(exchange, now)
-
-    def listen(self) -> Said:
-        """Somebody waits for the words outside of exchanges: their sound is kept from now on."""
-        self.said.keep_sound()
-        return self.said
-
-    def read_by_loop(self) -> None:
-        """A loop reads the events."""
-        self.said.read_by_loop()
 
     def user_is_there(self, now: float) -> None:
         """The user is present, though nothing was said: the silence is counted from now on."""
@@ -293,56 +248,48 @@ class Machine(View):
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
 
-        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change.
+        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change. Raises
+        ``LocalProtocolError`` where there can be no other connection, before anything is changed.
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self.changes.want(plan)
         if frame is not None or self.closed:
-            self._adopt(plan)
+            self.changes.want(plan)
+            self.calls.use(plan)
             return self._put(item, now)
-        self.changes.wait(item)
+        if self.connection.cannot_move:
+            raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
+        self.changes.want(plan, item)
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
 
     # Inputs from handlers
 
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self.calls.settled(run, outcome, now)
+        self._after(now)
+
     def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
         """A tool reported; ``yielded``: the value is a part of its result."""
         self.calls.progress(run, value, now, yielded)
         self._after(now)
 
-    def settled(self, run: int, outcome: Outcome, now: float) -> None:
-        """A handler ended, however."""
-        self._ending = self._ending or outcome.ends_session
-        self.calls.settled(run, outcome, now)
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval: it may run, a person must decide (``True``), or it is refused
+        with this text. False if it does not wait (any more)."""
+        waited = self.calls.judge(run, verdict, now)
         self._after(now)
-
-    def approve(self, run: int, now: float) -> bool:
-        """Let a waiting call run; False if it does not wait (any more)."""
-        done = self.calls.approve(run, now)
-        self._after(now)
-        return done
-
-    def refuse(self, run: int, why: str, now: float) -> bool:
-        """Refuse a waiting call; False if it does not wait (any more)."""
-        done = self.calls.refuse(run, why, now)
-        self._after(now)
-        return done
-
-    def ask_person(self, run: int, now: float) -> None:
-        """A tool's ``approval`` wants a person to decide."""
-        self.calls.ask(run, now)
-        self._after(now)
-
-    def give_up(self) -> None:
-        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
-        self.calls.give_up()
+        return waited
 
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call that has not run."""
         self.calls.decided(run, call)
+
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
 
     # Time
 
@@ -380,9 +327,7 @@ class Machine(View):
         if self.closed:
             return inf
         # Writing an answer may have made these due, and only _after acts on them: so at once.
-        if (self._ending and self._done()) or (self.input.untold and self._flowing()):
-            return self._now
-        if self.calls.limit is not None and self._answered_all():
+        if (self.calls.end and self._end_due()) or (self.input.untold and self._flowing()):
             return self._now
         connection = self.connection
         at = min(
@@ -406,13 +351,12 @@ class Machine(View):
         exchange = None if self._question is None else self._question.exchange
         if exchange is not None and exchange.changed:
             exchange.report()
-            if exchange.done and exchange is not self._answered:
-                self._answered = exchange
+            if exchange.done:
+                self._question = None
                 self.said.clear()
         for tell in self._watchers:
             tell()
-        events = self._told.take()
-        return events if self.closed else self._turn_ends.follow(events)
+        return self._told.take(None if self.closed else self.to_come)
 
     # Inputs of the connection, and its decisions
 
@@ -436,9 +380,12 @@ class Machine(View):
 
     def _send_setup(self, link: int, handle: str | None) -> None:
         plan = self.changes.send()
-        self._contents = self._new_session() if handle is None else ()
-        message = plan.setup_message(handle, fresh=bool(self._contents))
-        self.dispatch.setup(link, outgoing.encode(message))
+        contents = self._new_session() if handle is None else []
+        # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
+        complete = plan.seed == "initial_history"
+        self._history = (outgoing.client_content(contents, complete),) if contents else ()
+        message = plan.setup_message(handle, fresh=bool(contents))
+        self.dispatch.begin(link, [outgoing.encode(message)])
 
     def _new_session(self) -> list[Mapping[str, Any]]:
         """A new session begins. Returns the conversation for its seed."""
@@ -460,29 +407,25 @@ class Machine(View):
         """A session is open."""
         if first:
             self.limits.begins(now)
-            self._tell(self.reception.started())
+            self._tell(self.reception.started)
         # Reconnected comes before what follows from it, such as ToolLost for the calls that are adopted.
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
         for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
-        errors = self.calls.resumed(self.connection.current) if restored and self.plan.answer_lost else []
+        link = self.connection.current
+        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
         # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
         # unanswered.
-        self.dispatch.begin(errors)
+        self.dispatch.begin(link, [*errors, *self._history])
         self.turns.began(restored, len(errors))
-        if self._contents:
-            # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
-            complete = self.plan.seed == "initial_history"
-            self.dispatch.begin([outgoing.client_content(self._contents, complete)])
-        self._contents = ()
         if self.changes:
             self._changed(now)
 
     def _changed(self, now: float) -> None:
         """The connection that a change was waiting for is open."""
         plan, made = self.changes.made()
-        self._adopt(plan)
+        self.calls.use(plan)
         for item in made:
             if item.event is not None:
                 self._tell(item.event)
@@ -498,11 +441,14 @@ class Machine(View):
         # Doubts are settled with what came by now, before the loss clears the turns.
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
+        # Where the user marks speech, no turn begins without a prompt: the end of an activity is one.
+        speech = self.input.streams and not self.input.manual
         # In this order: the outbox knows what was not read, the calls and the input take their share of it, and the
         # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
-        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
+        again = self.input.lose(unread, self.turns.exchange, crossed=crossed)
+        if self.turns.lost(now, again, speech):
             self._tell(Interrupted())
             self.speech.cut_off(now)
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
@@ -511,11 +457,11 @@ class Machine(View):
 
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
-        self.closed, self._error = True, error
+        self.closed, self._error = True, error or close_codes.over()
         self.calls.close(now, self.outbox)
-        self.input.fail(self._ended())
-        self.dispatch.fail(self._ended())
-        self.changes.fail(self._ended())
+        self.input.fail(self._error)
+        self.dispatch.fail(self._error)
+        self.changes.fail(self._error)
         if self._question is not None and self._question.exchange is not None:
             self._question.exchange.cut_short()
 
@@ -525,7 +471,7 @@ class Machine(View):
         self._now = now
         assert item.receipt is not None
         if self.closed:
-            item.receipt.fail(self._ended())
+            item.receipt.fail(self._error)
         else:
             self.input.put(item)
             self.speech.present(now)
@@ -533,24 +479,16 @@ class Machine(View):
                 self.speech.asked(now)
         return item.receipt
 
-    def _ended(self) -> Exception:
-        return self._error or close_codes.over()
-
-    def _adopt(self, plan: Plan) -> None:
-        """The model knows this plan."""
-        self.plan = plan
-        self.calls.use(plan)
-        self.dispatch.use(plan)
-
     def _flowing(self) -> bool:
         """True if dropping has stopped."""
         return self.closed or (self.connection.usable and not self.calls.blocking())
 
-    def _done(self) -> bool:
-        return self.to_come.said() and self.connection.usable
-
-    def _answered_all(self) -> bool:
-        return not (self.calls.replies or self.outbox.writing)
+    def _end_due(self) -> End | None:
+        """The end that the calls want, where all that goes before it was said."""
+        end = self.calls.end
+        if end is not None and end.error is not None:  # the last error goes first
+            return None if self.calls.replies or self.outbox.writing else end
+        return end if self.connection.usable and self.to_come.said() else None
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
@@ -575,12 +513,8 @@ class Machine(View):
         if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
             self.changes.want(self.plan)
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-        if self.calls.limit is not None and self._answered_all():  # the last error goes first
-            self._do(connection.close(now, self.calls.limit), now)
-        elif (end := self.limits.due(now)) is not None:
+        if (end := (self.calls.end and self._end_due()) or self.limits.due(now)) is not None:
             self._do(connection.close(now, end.error), now)
-        elif self._ending and self._done():
-            self._do(connection.close(now), now)
         elif self.parking.until < inf or connection.state is _LEAVING:
             self._leave_if_quiet(now)
 
@@ -592,4 +526,4 @@ class Machine(View):
         if self.parking.until < inf and self.parking.due(now):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
-            self._do(connection.move_if_quiet(self.to_come.snapshot(), now), now)
+            self._do(connection.planned_move(self.to_come.snapshot(), now), now)

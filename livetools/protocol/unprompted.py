@@ -15,7 +15,6 @@ from livetools.protocol.input.resend import Receipt
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.speech_times import SpeechTimes
-from livetools.setup.plan_fields import Plan
 
 from .messages import outgoing
 
@@ -24,7 +23,6 @@ from .messages import outgoing
 class Unprompted:
     """The texts that wait for a quiet moment, and what makes texts of them."""
 
-    plan: Plan
     calls: Calls
     turns: Turns
     input: InputQueue
@@ -42,7 +40,7 @@ class Unprompted:
         """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
         # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a
         # role.
-        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
+        build = outgoing.realtime_text if self.calls.plan.text_channel == "realtime" else outgoing.user_turn
         said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
         return Item(
             "text", build(text), Receipt(), exchange, True, not text.strip(), contents=said, results=results
@@ -51,7 +49,7 @@ class Unprompted:
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
         # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
-        if instructions is None and self.plan.empty_turn:
+        if instructions is None and self.calls.plan.empty_turn:
             return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
         return self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 

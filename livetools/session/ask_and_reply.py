@@ -118,7 +118,7 @@ class Asking:
             if (event := exchange.next()) is not None:
                 await self._slice.share()
                 return event
-            if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
+            if self._driver.over.is_set() and (exchange.interrupted or not exchange.done):
                 raise self._driver.why_over()
             if exchange.error is not None:
                 raise self._explained(exchange.error)
@@ -163,9 +163,10 @@ class Asking:
 async def settled(driver: SessionDriver) -> Reply:
     """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
     machine, wake = driver.machine, make_wake()
-    said = machine.listen()
+    said = machine.said
+    said.keep_sound()
     with machine.watched(wake.set):
-        while machine.pending and not driver.over.is_set:
+        while machine.pending and not driver.over.is_set():
             await wake.wait()
     if driver.error is not None:
         raise driver.why_over()

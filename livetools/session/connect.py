@@ -157,7 +157,7 @@ def connect(
             model,
             specs_of(made),
             config=given.config,
-            vertexai=endpoint.vertexai,
+            vertexai=bool(endpoint.vertexai),
             project=endpoint.project,
             location=endpoint.location,
             api_version=endpoint.api_version,

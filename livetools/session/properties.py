@@ -132,7 +132,7 @@ class SessionProperties:
     @property
     def parked(self) -> bool:
         """Whether ``park()`` closed the session (not a tool, the service or ``aclose()``): it may be resumed."""
-        return self._running().machine.parked
+        return self._running().machine.lost_by_parking is not None
 
     def stats(self) -> dict[str, Any]:  # plain values
         """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
@@ -169,7 +169,7 @@ class SessionProperties:
     def _live(self) -> SessionDriver:
         """The driver of a session that is open and used where it belongs."""
         driver = self._here()
-        if driver.over.is_set:
+        if driver.over.is_set():
             raise driver.why_over()
         return driver
 

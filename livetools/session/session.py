@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
+from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
@@ -15,6 +16,7 @@ from .ask_and_reply import Asking, Reply, Stream
 from .properties import checked_text, checked_timeout
 from .running import leaving
 from .running.hand_off import change
+from .running.session_driver import SessionDriver
 from .send_methods import SendMethods
 
 
@@ -86,7 +88,7 @@ class Session(SendMethods):
         await driver.follow_up()
         await driver.over.wait()
 
-    async def park(self, within: float = 30.0) -> str | None:
+    async def park(self, within: float = PARKING_TIMEOUT) -> str | None:
         """Close at the next quiet moment, and return the handle with which another process resumes the session.
 
         A moment is quiet when no call is open or runs in the background, every text is read and answered, nobody
@@ -114,7 +116,7 @@ class Session(SendMethods):
 
     def __aiter__(self) -> AsyncIterator[Event]:
         if self._driver is not None:
-            self._driver.machine.read_by_loop()
+            self._driver.machine.said.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -163,7 +165,7 @@ class Session(SendMethods):
 
         Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler.
         """
-        driver, run = self._live(), self._open_run(call)
+        driver, run = self._open_run(call)
         record = driver.machine.record(run)
         if record is not None and record.policy.handled:
             raise LocalProtocolError(
@@ -222,7 +224,7 @@ class Session(SendMethods):
         self._said(text)
         return asking
 
-    def _open_run(self, call: Call) -> int:
+    def _open_run(self, call: Call) -> tuple[SessionDriver, int]:
         driver = self._live()
         if not isinstance(call, Call):
             raise ConfigError(
@@ -232,14 +234,12 @@ class Session(SendMethods):
         run = driver.machine.run_of(call)
         if run is None:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
-        return run
+        return driver, run
 
     async def _decide(self, call: Call, refusal: str | None) -> None:
-        driver = self._live()
-        run, now = self._open_run(call), driver.clock.now()
-        machine = driver.machine
+        driver, run = self._open_run(call)
         # The machine decides whether it still waits: it may have timed out since it was asked.
-        waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
+        waited = driver.machine.judge(run, refusal, driver.clock.now())
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")

@@ -50,7 +50,6 @@ class Startup:
     frame_listeners: tuple[FrameListener, ...] = ()
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
-    left: Sequence[Call] = ()  # by an earlier process of the conversation
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
@@ -70,11 +69,12 @@ class Startup:
                 resumed = await load_handle(self.store)
                 self.plan = replace(self.plan, handle=resumed)
             self.keeper = Keeper(self.store, resumed)
+        left: Sequence[Call] = ()  # by an earlier process of the conversation
         if isinstance(self.store, ConversationStore):
-            self.left = () if self.plan.handle is None else await self.store.left()
+            left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
-        machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=self.left)
+        machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
         observers = self.transcript, self.listeners
         driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
         await host.start(partial(self._run, driver, session))

@@ -20,32 +20,30 @@ from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 
 #: What other libraries call a parameter of ours. Fields of google-genai's config are here too.
-ALIASES: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("system_instruction", "system_instructions", "system_prompt", "system_message", "system", "prompt"),
-        "instructions",
-    ),
-    **dict.fromkeys(("model_name", "model_id"), "model"),
-    **dict.fromkeys(("functions", "function_declarations", "tool_list"), "tools"),
-    **dict.fromkeys(("voice_name", "voice_config", "prebuilt_voice_config"), "voice"),
-    **dict.fromkeys(("language_code", "lang"), "language"),
-    **dict.fromkeys(("messages", "contents", "chat_history", "initial_history"), "history"),
-    **dict.fromkeys(("dependencies", "context", "state", "userdata"), "deps"),
-    **dict.fromkeys(("key", "token", "google_api_key", "gemini_api_key"), "api_key"),
-    **dict.fromkeys(("url", "endpoint", "host", "uri"), "base_url"),
-    **dict.fromkeys(("vertex", "use_vertex", "use_vertexai"), "vertexai"),
-    **dict.fromkeys(("region",), "location"),
-    **dict.fromkeys(("session_resumption", "resume", "resume_handle", "session_handle"), "handle"),
-    **dict.fromkeys(("timeout", "function_timeout"), "tool_timeout"),
-    **dict.fromkeys(("max_duration", "max_session_seconds", "session_timeout", "time_limit"), "max_seconds"),
-    **dict.fromkeys(("idle_timeout", "silence_timeout", "inactivity_timeout"), "idle"),
-    **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
-    **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
-    **dict.fromkeys(("callbacks", "guardrails"), "hooks"),
-    **dict.fromkeys(("allowed_tools", "allowed_function_names"), "allowed"),
-    **dict.fromkeys(("live_connect_config", "generate_content_config", "session_config"), "config"),
-    **dict.fromkeys(("max_concurrent", "parallelism", "max_parallel"), "max_concurrency"),
+_CALLED = {
+    "instructions": "system_instruction system_instructions system_prompt system_message system prompt",
+    "model": "model_name model_id",
+    "tools": "functions function_declarations tool_list",
+    "voice": "voice_name voice_config prebuilt_voice_config",
+    "language": "language_code lang",
+    "history": "messages contents chat_history initial_history",
+    "deps": "dependencies context state userdata",
+    "api_key": "key token google_api_key gemini_api_key",
+    "base_url": "url endpoint host uri",
+    "vertexai": "vertex use_vertex use_vertexai",
+    "location": "region",
+    "handle": "session_resumption resume resume_handle session_handle",
+    "tool_timeout": "timeout function_timeout",
+    "max_seconds": "max_duration max_session_seconds session_timeout time_limit",
+    "idle": "idle_timeout silence_timeout inactivity_timeout",
+    "setup_timeout": "connect_timeout open_timeout",
+    "reconnect": "retry retries auto_reconnect reconnect_policy",
+    "hooks": "callbacks guardrails",
+    "allowed": "allowed_tools allowed_function_names",
+    "config": "live_connect_config generate_content_config session_config",
+    "max_concurrency": "max_concurrent parallelism max_parallel",
 }
+ALIASES = {alias: ours for ours, aliases in _CALLED.items() for alias in aliases.split()}
 
 
 def unexpected(

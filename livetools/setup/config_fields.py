@@ -24,6 +24,7 @@ from .sdk.camel_case import camel, snake
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
+Object: TypeAlias = dict[str, Any]  # of JSON
 
 #: The options of HTTP that a Live session takes, as google-genai's own does.
 HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
@@ -109,12 +110,12 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
     if model.startswith("projects/"):
         return model
     path = model.removeprefix("models/")
-    if not path.startswith("publishers/"):
-        path = f"publishers/google/models/{path}" if "/" not in path else path
+    if "/" not in path:
+        path = f"publishers/google/models/{path}"
     return f"projects/{project}/locations/{location}/{path}" if project and location else path
 
 
-def read(config: object) -> dict[str, object]:
+def read(config: object) -> Object:
     """The fields that ``config`` sets, by their camelCase names; the values as they were given.
 
     ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
@@ -123,15 +124,12 @@ def read(config: object) -> dict[str, object]:
     """
     if config is None:
         return {}
-    fields: Iterable[tuple[str, object]]
-    if isinstance(config, Mapping):
-        fields = config.items()
-    elif hasattr(config, "model_fields_set"):
-        fields = [(name, getattr(config, name)) for name in sorted(config.model_fields_set)]
-    else:
+    if hasattr(config, "model_fields_set"):
+        config = {name: getattr(config, name) for name in sorted(config.model_fields_set)}
+    if not isinstance(config, Mapping):
         raise ConfigError(f"config is a {type(config).__name__}: expected a LiveConnectConfig or a dict")
-    found: dict[str, object] = {}
-    for name, value in fields:
+    found: Object = {}
+    for name, value in config.items():
         key = camel(name)
         if key not in tables().types["LiveConnectConfig"]:
             raise ConfigError(_unknown(name, key))
@@ -153,7 +151,7 @@ def _unknown(name: str, key: str) -> str:
     return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
 
 
-def add_speech(setup: dict[str, Json], voice: object, language: object, *, replace: bool = False) -> None:
+def add_speech(setup: Object, voice: object, language: object, *, replace: bool = False) -> None:
     """Put a prebuilt voice and a language (BCP-47) into the speech config of a setup; nothing for what is ``None``.
 
     Raises :class:`ConfigError` for what is not a name, and, unless it is to be replaced, for what is given twice.
@@ -172,16 +170,14 @@ def add_speech(setup: dict[str, Json], voice: object, language: object, *, repla
         speech[key] = {"prebuiltVoiceConfig": {"voiceName": value}} if name == "voice" else value
 
 
-def setup(
-    fields: Mapping[str, object], instructions: object = None, *, vertexai: bool | None = None
-) -> dict[str, Json]:
+def setup(fields: Object, instructions: object = None, *, vertexai: bool | None = None) -> Object:
     """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
 
     ``vertexai`` says which API is dialled; where that is not known (``None``), what only one of them takes is taken.
     Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``), for an
     unknown name inside, and for what Live does not take (``response_schema`` …).
     """
-    out: dict[str, Json] = {}
+    out: Object = {}
     generation = plain(fields.get("generationConfig") or {}, "generationConfig")
     for key, value in fields.items():
         if key in _ELSEWHERE or value is None or value is False:
@@ -229,7 +225,7 @@ def _check_values(setup: Mapping[str, Json]) -> None:
         raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
 
 
-def http_options(fields: Mapping[str, object]) -> dict[str, Json]:
+def http_options(fields: Object) -> Object:
     """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
     value = fields.get("httpOptions")
     given = _dumped(value) if value is not None else {}
@@ -245,7 +241,7 @@ def http_options(fields: Mapping[str, object]) -> dict[str, Json]:
     return {k: plain(v, k) for k, v in given.items()}
 
 
-def wants_v1alpha(fields: Mapping[str, object]) -> bool:
+def wants_v1alpha(fields: Object) -> bool:
     """Whether the configuration asks for what the Gemini API takes in v1alpha only (2026-10-22, four models).
 
     Anywhere else: ``Unknown name "proactivity" at 'setup'``.
@@ -291,7 +287,7 @@ def is_base64(text: str) -> bool:
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 
 
-def history(contents: object) -> tuple[dict[str, Json], ...]:
+def history(contents: object) -> tuple[Object, ...]:
     """A conversation as ``contents``: each with ``role`` (``user`` or ``model``) and ``parts``, in camelCase.
 
     Takes dicts and google-genai's ``Content``. Raises :class:`ConfigError` that names the entry.
@@ -303,7 +299,7 @@ def history(contents: object) -> tuple[dict[str, Json], ...]:
     return tuple(_turn(entry, f"history[{n}]") for n, entry in enumerate(contents))
 
 
-def _turn(entry: object, where: str) -> dict[str, Json]:
+def _turn(entry: object, where: str) -> Object:
     given = plain(entry)
     if not isinstance(given, dict) or "parts" not in given:
         raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
@@ -311,7 +307,7 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
         raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
-    turn: dict[str, Json] = content(given, where)
+    turn: Object = content(given, where)
     return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from livetools.errors import ConfigError, ToolDefinitionError
 
-from .config_fields import Json, plain, several
+from .config_fields import Object, plain, several
 from .plan_fields import CallPolicy, ToolSpec
 from .sdk import config_values
 
@@ -50,9 +50,9 @@ def _at(spec: ToolSpec) -> str:
     return f" ({described.splitlines()[0]:.40})" if described else ""
 
 
-def declaration(spec: ToolSpec, policy: CallPolicy) -> dict[str, Json]:
+def declaration(spec: ToolSpec, policy: CallPolicy) -> Object:
     """What the model reads about a tool: its declaration, with ``behavior`` where the model takes that."""
-    told: dict[str, Json] = dict(spec.declaration) if spec.spelt else plain(spec.declaration)
+    told: Object = dict(spec.declaration) if spec.spelt else plain(spec.declaration)
     told.pop("behavior", None)
     parameters = told.get("parameters")
     if isinstance(parameters, dict) and not parameters.get("properties"):
@@ -62,13 +62,13 @@ def declaration(spec: ToolSpec, policy: CallPolicy) -> dict[str, Json]:
     return told
 
 
-def builtin(entries: object) -> list[dict[str, Json]]:
+def builtin(entries: object) -> list[Object]:
     """What the service runs itself of ``config.tools``, an entry each: google-genai's ``Tool`` or its dict.
 
     Callables and MCP sessions are not of this room: they are tools, and belong in ``tools=``; :class:`ConfigError`
     says so.
     """
-    told: list[dict[str, Json]] = []
+    told: list[Object] = []
     for entry in several(entries):
         if not isinstance(entry, Mapping) and not hasattr(entry, "model_dump"):
             raise ConfigError(f"config.tools holds a {type(entry).__name__}: pass it in tools=[...]")

@@ -8,14 +8,14 @@ What the service would close the connection for is a ConfigError; what it would 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
 from . import config_fields, function_declarations
-from .config_fields import Json, wire_model
+from .config_fields import Object, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
@@ -67,8 +67,9 @@ def make_plan(
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
     builtin = function_declarations.builtin(fields.get("tools"))
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
-    options["handle"] = _resume(setup, fields, profile, options.get("handle"), reconnect)
-    _complete(setup, fields, profile, api_version, told)
+    _resume(setup, fields, profile, options, reconnect)
+    _complete(setup, fields, profile, told)
+    _require_alpha(setup, profile, api_version)
     if options.get("idle") is not None:
         if fields.get("inputAudioTranscription", {}) is None:
             raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
@@ -149,18 +150,14 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
 
 
 def _resume(
-    setup: dict[str, Json],
-    fields: Mapping[str, object],
-    profile: ModelProfile,
-    handle: str | None,
-    reconnect: bool,
-) -> str | None:
-    """Ask for handles and for compression, where they are wanted. The handle with which the session begins."""
+    setup: Object, fields: Object, profile: ModelProfile, options: PlanOptions, reconnect: bool
+) -> None:
+    """Ask for handles and for compression, where they are wanted; the handle of the config becomes an option."""
     asked = setup.pop("sessionResumption", None)
     # The handle is put in with each connection, since it changes; what remains of the field is asked for each time.
-    if (given := (asked or {}).pop("handle", None)) and handle:
+    if (given := (asked or {}).pop("handle", None)) and options.get("handle"):
         raise config_fields.both_set("handle", "config.session_resumption.handle")
-    handle = handle or given
+    handle = options["handle"] = options.get("handle") or given
     if handle and not profile.resumption:
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
     wanted = reconnect or handle is not None or asked is not None
@@ -170,7 +167,6 @@ def _resume(
     if reconnect and profile.compression == "honoured" and "contextWindowCompression" not in fields:
         # Without it a session of audio ends after 15 minutes (ai.google.dev, 2026-09).
         setup["contextWindowCompression"] = {"slidingWindow": {}}
-    return handle
 
 
 # The path of a field, the fact that decides, and what the service answers or what it means.
@@ -187,19 +183,13 @@ _FACTS = (
 )
 
 
-def _complete(
-    setup: dict[str, Json],
-    fields: Mapping[str, object],
-    profile: ModelProfile,
-    api_version: str | None,
-    told: list[str],
-) -> None:
+def _complete(setup: Object, fields: Object, profile: ModelProfile, told: list[str]) -> None:
     """Check the setup against the profile, and add its defaults."""
     _modality(setup, profile)
     for path, fact, why in _FACTS:
         _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
     _thinking(setup, profile)
-    _proactive(setup, profile, api_version)
+    _proactive(setup, profile)
     _details(setup, profile, told)
     # A text model sends its words as text, and has nothing to transcribe.
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
@@ -207,7 +197,7 @@ def _complete(
         setup["outputAudioTranscription"] = {}  # so that ask() has words to return
 
 
-def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:
+def _judge(setup: Object, path: str, verdict: str, why: str, told: list[str]) -> None:
     fields = path.split(".")
     key = fields[-1]
     for holder in list(holders(setup, fields)):
@@ -220,7 +210,7 @@ def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list
             del holder[key]
 
 
-def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
+def _modality(setup: Object, profile: ModelProfile) -> None:
     generation = setup.setdefault("generationConfig", {})
     # The service would answer in sound by itself; it is written out, so that what depends on it finds it here.
     wanted = generation.setdefault("responseModalities", [profile.default_modality])
@@ -235,7 +225,7 @@ def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
     raise ConfigError(text)
 
 
-def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
+def _thinking(setup: Object, profile: ModelProfile) -> None:
     thinking = setup["generationConfig"].get("thinkingConfig", {})
     level = thinking.get("thinkingLevel")
     # An empty object says nothing, and is left out.
@@ -251,7 +241,7 @@ def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
         raise ConfigError(f"thinking_level={level!r}: {profile.family} takes one of {levels}")
 
 
-def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str | None) -> None:
+def _proactive(setup: Object, profile: ModelProfile) -> None:
     proactivity = setup.get("proactivity")
     # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
@@ -260,13 +250,16 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
                 f"{profile.family} is always proactive, and refuses False: leave proactivity out"
             )
         del setup["proactivity"]
+
+
+def _require_alpha(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
     if early and not profile.vertex and api_version not in (None, "v1alpha"):
         raise ConfigError(f"proactivity and affective dialog need api_version='v1alpha', not {api_version!r}")
 
 
-def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> None:
+def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
     coverage = setup.get("realtimeInputConfig", {}).get("turnCoverage")
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
@@ -281,9 +274,7 @@ def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> 
 _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
 
 
-def _with_tools(
-    plan: Plan, builtin: Sequence[Mapping[str, Json]], specs: Sequence[ToolSpec], told: list[str]
-) -> Plan:
+def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
     function_declarations.check(specs)
@@ -309,9 +300,7 @@ def _with_tools(
     return replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
 
 
-def _builtin(
-    entry: Mapping[str, Json], profile: ModelProfile, functions: bool, told: list[str]
-) -> dict[str, Json]:
+def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[str]) -> Object:
     """The entry of tools that the service runs itself, without those that the model would never use."""
     kept = dict(entry)
     for name in entry:
@@ -327,7 +316,7 @@ def _builtin(
 
 def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
     name, options, profile = function_declarations.name(spec), spec.options, plan.profile
-    behavior, background = _behavior(spec, plan, told)
+    behavior, background = _behavior(spec, plan, told), _wanted(spec) == "BACKGROUND"
     awaited = behavior == "BLOCKING"
     # While the model waits for a call it reads one response, the final one.
     streaming = _streams(plan) and not awaited
@@ -340,16 +329,16 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         name=name,
         handled=spec.handled,
         behavior=behavior,
-        background=background,
+        background=background and awaited,  # where the model does not wait it differs in nothing
         ends_turn=not awaited or profile.call_ends_turn,
-        scheduling=_scheduling(name, options.get("scheduling"), profile, awaited, told),
+        scheduling=_scheduling(spec, profile, awaited, told),
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
-        takes_slot=_wanted(spec) != "BACKGROUND",
+        takes_slot=not background,
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
         approval=bool(options.get("approval")),
@@ -372,35 +361,30 @@ def _wanted(spec: ToolSpec) -> str | None:
     return None if wanted == "UNSPECIFIED" else wanted
 
 
-def _behavior(
-    spec: ToolSpec, plan: Plan, told: list[str]
-) -> tuple[Literal["BLOCKING", "NON_BLOCKING"], bool]:
-    """The declared behavior, and whether the call is answered at once and its result sent later."""
+def _behavior(spec: ToolSpec, plan: Plan, told: list[str]) -> Literal["BLOCKING", "NON_BLOCKING"]:
+    """The declared behavior."""
     name, profile, wanted = function_declarations.name(spec), plan.profile, _wanted(spec)
     if wanted is None:
         # A generator is meant to report bit by bit, which a model reads of calls that it does not wait for.
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):
-            return "NON_BLOCKING", False
-        return ("BLOCKING" if profile.states_behavior else profile.default_behavior), False
+            return "NON_BLOCKING"
+        return "BLOCKING" if profile.states_behavior else profile.default_behavior
     if wanted == "BLOCKING":
         if profile.blocking == "refused":
             instead = "leave behavior out, or say behavior='non_blocking'"
             raise ConfigError(f"{name}: {profile.family} takes no BLOCKING calls; {instead}")
-        return "BLOCKING", False
-    # Both are the same where the model does not wait: background work only differs where it would.
-    if profile.non_blocking == "honoured":
-        return "NON_BLOCKING", False
-    if wanted != "BACKGROUND":
+    elif profile.non_blocking == "honoured":
+        return "NON_BLOCKING"
+    elif wanted != "BACKGROUND":
         told.append(
             f"{name}: {profile.family} ignores `behavior`: its calls always block; "
             "behavior='background' answers at once and tells the result later"
         )
-    return "BLOCKING", wanted == "BACKGROUND"
+    return "BLOCKING"
 
 
-def _scheduling(
-    name: str, wanted: object, profile: ModelProfile, awaited: bool, told: list[str]
-) -> str | None:
+def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, told: list[str]) -> str | None:
+    name, wanted = function_declarations.name(spec), spec.options.get("scheduling")
     if wanted is None:
         return None
     if profile.scheduling == "refused":

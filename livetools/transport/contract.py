@@ -91,10 +91,6 @@ class Pinging(Protocol):
         """Somebody waits for the pongs that are due: send the ping that was put off. Nothing, where none was."""
 
 
-class PingingTransport(Transport, Pinging, Protocol):
-    """Both."""
-
-
 class Putting(Protocol):
     """A transport that takes a frame without waiting, as long as nothing waits in front of it."""
 

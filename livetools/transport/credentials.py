@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -24,7 +22,7 @@ KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 
 EPHEMERAL = "auth_tokens/"
 #: The variables of the environment that hold a key; the first that is set is used.
-_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 _NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
     r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
     re.I,
@@ -34,36 +32,21 @@ SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 NOT_ACCEPTED = frozenset({HTTPStatus.UNAUTHORIZED})
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """What one dial may show: the headers, and whether the key is an ephemeral token (another method, v1alpha)."""
-
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    ephemeral: bool = False
-
-
-class Identity(ABC):
-    """Where the headers of a dial come from."""
+class Identity:
+    """Where the headers of a dial come from: these are the same each time; none, where a gateway adds its own."""
 
     ephemeral = False  # whether they are known, before the dial, to hold an ephemeral token
 
-    @abstractmethod
-    async def grant(self) -> Grant:
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self._headers = headers or {}
+
+    async def grant(self) -> Mapping[str, str]:
         """Fetch them, fresh. Raises a ``LiveToolsError`` that holds no secret; safe to cancel."""
+        return self._headers
 
     async def renew(self, refused: Mapping[str, str]) -> bool:
         """The service did not accept these headers (HTTP 401). Whether ``grant`` may now give better ones."""
         return False
-
-
-class Fixed(Identity):
-    """The same headers each time; none, where a gateway adds its own."""
-
-    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
-        self._grant = Grant(headers or {})
-
-    async def grant(self) -> Grant:
-        return self._grant
 
 
 class Key(Identity):
@@ -73,11 +56,11 @@ class Key(Identity):
         self._source = source if callable(source) else checked(source)
         self.ephemeral = isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
 
-    async def grant(self) -> Grant:
+    async def grant(self) -> Mapping[str, str]:
         key = self._source if isinstance(self._source, str) else checked(await _called(self._source))
         if key.startswith(EPHEMERAL):
-            return Grant({"Authorization": f"Token {key}"}, ephemeral=True)
-        return Grant({"x-goog-api-key": key})
+            return {"Authorization": f"Token {key}"}
+        return {"x-goog-api-key": key}
 
 
 async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
@@ -96,28 +79,21 @@ def checked(key: object) -> str:
     key = key.strip()
     if not key:
         raise ConfigError("api_key is empty")
-    if any(c.isspace() for c in key):
-        raise ConfigError("api_key holds blanks or line breaks: pass the key alone, not its file or line")
-    if not key.isascii() or not key.isprintable():
-        raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
+    if " " in key or not key.isascii() or not key.isprintable():
+        raise ConfigError(
+            "api_key holds blanks or other characters that no key has (it is ASCII): copy it again"
+        )
     return key
-
-
-def key_in(environ: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The API key that the environment holds, and what to say where it holds two."""
-    keys = [environ[name] for name in _KEYS if environ.get(name)]
-    doubt = f"{_KEYS[0]} and {_KEYS[1]} are both set; {_KEYS[0]} is used" if len(keys) == len(_KEYS) else None
-    return keys[0] if keys else None, doubt
 
 
 def no_key(environ: Mapping[str, str]) -> str:
     """What to do about an API key that is missing."""
-    text = f"no API key: pass api_key=, or set {_KEYS[1]} or {_KEYS[0]} (neither holds one)"
-    strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
+    text = f"no API key: pass api_key=, or set {KEYS[1]} or {KEYS[0]} (neither holds one)"
+    strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in KEYS and environ[name]]
     if len(strays) == 1:
-        text += f". {strays[0]} is set, but nothing reads it: rename it to {_KEYS[1]}"
+        text += f". {strays[0]} is set, but nothing reads it: rename it to {KEYS[1]}"
     elif strays:
-        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {_KEYS[1]}"
+        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {KEYS[1]}"
     return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
 
 
@@ -132,7 +108,7 @@ class GoogleCloud(Identity):
         self._credentials = credentials
         self._lock = anyio.Lock()
 
-    async def grant(self) -> Grant:
+    async def grant(self) -> Mapping[str, str]:
         async with self._lock:
             return await anyio.to_thread.run_sync(self._fresh, abandon_on_cancel=True)
 
@@ -148,22 +124,20 @@ class GoogleCloud(Identity):
                 return False
             return True
 
-    def _fresh(self) -> Grant:
+    def _fresh(self) -> Mapping[str, str]:
         if self._credentials is None:
             self._credentials, _ = application_default()
         credentials = self._credentials
-        token = getattr(credentials, "token", None)
         # Only what is due is refreshed: that takes a request to Google, before each dial.
-        if not token or getattr(credentials, "expired", False):
+        if not getattr(credentials, "token", None) or getattr(credentials, "expired", False):
             _refresh(credentials)
-            token = getattr(credentials, "token", None)
-        if not token:
+        if not (token := getattr(credentials, "token", None)):
             raise ConnectFailed(f"{type(credentials).__name__} gave no access token")
         headers = {"Authorization": f"Bearer {token}"}
         # User credentials name the project whose quota is used; service accounts have one of their own.
         if quota := getattr(credentials, "quota_project_id", None):
             headers["x-goog-user-project"] = str(quota)
-        return Grant(headers)
+        return headers
 
 
 def _refresh(credentials: object) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from livetools.errors import AuthenticationError, ConfigError
 from livetools.setup.config_fields import both_set
 
-from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default, key_in, no_key
+from .credentials import EPHEMERAL, KEYS, GoogleCloud, Identity, Key, KeySource, application_default, no_key
 
 GEMINI = "https://generativelanguage.googleapis.com"
 PLACEHOLDER = "loopback-needs-no-key"
@@ -44,18 +44,30 @@ class Target:
     headers: Mapping[str, str] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where to dial. ``project`` and ``location`` are Vertex AI's; ``warnings`` are for the log."""
+@dataclass
+class Given:
+    """The options of an endpoint, as in ``connect``; of several sources the first one that gives an option wins.
 
-    base: str  # wss://host/prefix, or a whole URL that ends in the method
-    api_version: str
-    vertexai: bool = False
+    ``project`` and ``location`` are Vertex AI's; ``warnings`` are for the log.
+    """
+
+    api_key: KeySource | None = field(default=None, repr=False)
+    vertexai: bool | None = None
     project: str | None = None
     location: str | None = None
-    warnings: tuple[str, ...] = ()
-    identity: Identity = field(default_factory=Fixed, repr=False)
-    extra: Mapping[str, str] = field(default_factory=dict, repr=False)  # headers of the user's own
+    credentials: object | None = field(default=None, repr=False)
+    base_url: str | None = None
+    api_version: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the user's own
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Endpoint(Given):
+    """Where to dial, and as whom: the options, completed."""
+
+    base: str = ""  # wss://host/prefix, or a whole URL that ends in the method
+    identity: Identity = field(default_factory=Identity, repr=False)
     asked: bool = False  # the version was asked for: an ephemeral token does not change it
 
     @property
@@ -68,9 +80,10 @@ class Endpoint:
 
         Raises a ``LiveToolsError`` without a secret when credentials cannot be had. Safe to cancel.
         """
-        grant = await self.identity.grant()
-        headers = {name: value for name, value in grant.headers.items() if not self._has(name)}
-        return Target(self._url(grant.ephemeral), {**headers, **self.extra})
+        granted = await self.identity.grant()
+        ephemeral = granted.get("Authorization", "").startswith(f"Token {EPHEMERAL}")
+        headers = {name: value for name, value in granted.items() if not self._has(name)}
+        return Target(self._url(ephemeral), {**headers, **self.headers})
 
     async def renew(self, target: Target) -> bool:
         """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
@@ -84,7 +97,7 @@ class Endpoint:
 
     def _has(self, header: str) -> bool:
         """Whether the user's own headers have this one, in whatever case."""
-        return header.lower() in map(str.lower, self.extra)
+        return header.lower() in map(str.lower, self.headers)
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
@@ -98,21 +111,6 @@ class Endpoint:
             method = _METHODS[ephemeral]
             service = f"google.ai.generativelanguage.{version}.GenerativeService.{method}"
         return urlunsplit(parts._replace(path=f"{parts.path}/ws/{service}"))
-
-
-@dataclass(slots=True)
-class Given:
-    """The options of an endpoint, as in ``connect``; of several sources the first one that gives an option wins."""
-
-    api_key: KeySource | None = field(default=None, repr=False)
-    vertexai: bool | None = None
-    project: str | None = None
-    location: str | None = None
-    credentials: object | None = field(default=None, repr=False)
-    base_url: str | None = None
-    api_version: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    warnings: list[str] = field(default_factory=list)
 
 
 def resolve(
@@ -153,28 +151,18 @@ def resolve(
     usual = _vertex_host(given.location) if given.vertexai else GEMINI
     base, loopback = websocket_url(usual if given.base_url is None else given.base_url, allow_insecure)
     identity = _identity(given, loopback, environ)
-    return Endpoint(
-        base=base,
-        api_version=_version(given, v1alpha, identity.ephemeral, environ),
-        vertexai=bool(given.vertexai),
-        project=given.project,
-        location=given.location,
-        warnings=tuple(given.warnings),
-        identity=identity,
-        extra=given.headers,
-        asked=given.api_version is not None,
-    )
+    asked = given.api_version is not None
+    given.api_version = _version(given, v1alpha or identity.ephemeral, environ)
+    return Endpoint(**vars(given), base=base, identity=identity, asked=asked)
 
 
-def _version(given: Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
-    usual = "v1beta1" if given.vertexai else "v1beta"
-    version = given.api_version
+def _version(given: Given, early: bool, environ: Mapping[str, str]) -> str:
+    """The version of the API. ``early``: only v1alpha has what is asked for."""
     # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
-    if version is None and not given.vertexai and (v1alpha or ephemeral):
-        version = "v1alpha"
-    if version is None:
-        version = environ.get("GOOGLE_GENAI_API_VERSION") or usual
-        version = usual if version == "beta" else version
+    version = given.api_version or ("v1alpha" if early and not given.vertexai else None)
+    version = version or environ.get("GOOGLE_GENAI_API_VERSION") or "beta"
+    if version == "beta":
+        version = "v1beta1" if given.vertexai else "v1beta"
     if not re.fullmatch(r"[A-Za-z0-9]+", version):
         raise ConfigError(f"api_version={version!r}: expected v1beta, v1alpha, v1 (Vertex AI: v1beta1, v1)")
     return version
@@ -238,9 +226,10 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
         except ConfigError as error:
             raise ConfigError(f"{variable} is set, and {error}") from None
         given.base_url = named
-    key, doubt = key_in(environ)
-    if given.api_key is None and doubt is not None:
-        given.warnings.append(doubt)
+    keys = [environ[name] for name in KEYS if environ.get(name)]
+    key = keys[0] if keys else None
+    if given.api_key is None and len(keys) > 1:
+        given.warnings.append(f"{' and '.join(KEYS)} are both set; {KEYS[0]} is used")
     if given.vertexai:
         _add_project(given, key, environ)
     elif given.api_key is None:
@@ -281,10 +270,8 @@ def _complete_vertex(given: Given, default: Callable[[], tuple[object, str | Non
             given.credentials = given.credentials or found
         if not given.project:
             raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
-    for name, value, shape in (
-        ("project", given.project, r"[a-z0-9.:-]+"),
-        ("location", given.location, r"[a-z0-9-]+"),
-    ):
+    for name, shape in (("project", r"[a-z0-9.:-]+"), ("location", r"[a-z0-9-]+")):
+        value = getattr(given, name)
         if value is not None and not re.fullmatch(shape, value, re.I):
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
 
@@ -297,15 +284,15 @@ def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Ident
             # A server on this machine needs no key. It gets a header all the same, as the service does.
             return Key(PLACEHOLDER)
         if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
-            return Fixed()
+            return Identity()
         raise ConfigError(no_key(environ))
     # Google itself is never asked without credentials; where none are given, the default ones are found at the dial.
     if given.credentials is not None or _is_google(given.base_url):
         return GoogleCloud(given.credentials)
     if loopback:
-        return Fixed({"Authorization": f"Bearer {PLACEHOLDER}"})
+        return Identity({"Authorization": f"Bearer {PLACEHOLDER}"})
     # A gateway that gets no project has credentials of its own, in its headers (google-genai).
-    return GoogleCloud(None) if given.project and given.location else Fixed()
+    return GoogleCloud(None) if given.project and given.location else Identity()
 
 
 def _is_google(base_url: str | None) -> bool:

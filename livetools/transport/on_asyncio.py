@@ -125,7 +125,12 @@ class PushConnection(Receiving, ClientConnection):
                 self._pass_on(item)
             # Where nothing is left there is nothing to pause for, however late it is.
             if (inflow.feed is None and inflow.full) or (cutter.left and time.monotonic() > until):
-                return self._pause()
+                if not inflow.paused:
+                    inflow.paused = True
+                    self.transport.pause_reading()
+                if not inflow.full:  # else it is resumed when there is room
+                    asyncio.get_running_loop().call_soon(self._advance)
+                return
         if inflow.ending is not None:
             (cause,), inflow.ending = inflow.ending, None
             super().connection_lost(cause)
@@ -134,15 +139,6 @@ class PushConnection(Receiving, ClientConnection):
         elif inflow.paused:
             inflow.paused = False
             self.transport.resume_reading()
-        return None
-
-    def _pause(self) -> None:
-        """Read no more until there is room in the queue, or else until others have run."""
-        if not self.inflow.paused:
-            self.inflow.paused = True
-            self.transport.pause_reading()
-        if not self.inflow.full:
-            asyncio.get_running_loop().call_soon(self._advance)
 
     def _reads(self) -> bool:
         """Whether new input counts: it comes neither after a close nor after a violation of the protocol."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import ExitStack
 from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -48,42 +49,31 @@ async def connected(host: str, port: int) -> socket.socket:
     loop = asyncio.get_running_loop()
     addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     reached("TCP")
-    winner: socket.socket | None = None
+    answered: list[socket.socket] = []
     errors: list[OSError] = []
 
     async def attempt(address: Any, over: anyio.Event) -> None:
-        nonlocal winner
-        family, kind, protocol, _, target = address
-        line = None
         try:
-            line = socket.socket(family, kind, protocol)
+            line = lines.enter_context(socket.socket(*address[:3]))
             line.setblocking(False)
-            await loop.sock_connect(line, target)
-            if winner is None:  # two can succeed before the cancellation reaches the second
-                winner, line = line, None
-                group.cancel_scope.cancel()
+            await loop.sock_connect(line, address[4])
+            answered.append(line)
+            group.cancel_scope.cancel()
         except OSError as error:
             errors.append(error)
-        finally:
-            if line is not None:
-                line.close()
-            over.set()
+        over.set()
 
-    try:
+    with ExitStack() as lines:  # closes them all, however this ends
         async with anyio.create_task_group() as group:
             for address in _interleaved(addresses):
                 over = anyio.Event()
                 group.start_soon(attempt, address, over)
                 with anyio.move_on_after(STAGGER):  # the next one begins sooner where this one has failed
                     await over.wait()
-    except BaseException:  # cancelled, when one had answered already
-        if winner is not None:
-            winner.close()
-        raise
-    if winner is None:
-        # That a host refuses says more than that another of its addresses has no route.
-        raise max(reversed(errors), key=lambda error: isinstance(error, ConnectionRefusedError))
-    return winner
+        if answered:
+            return answered[0].dup()  # two can succeed before the cancellation reaches the second
+    # That a host refuses says more than that another of its addresses has no route.
+    raise max(reversed(errors), key=lambda error: isinstance(error, ConnectionRefusedError))
 
 
 def _interleaved(addresses: list[Any]) -> list[Any]:

@@ -38,8 +38,7 @@ _current: ContextVar[Progress | None] = ContextVar("livetools dial", default=Non
 
 def begin() -> Progress:
     """The dial of this task begins."""
-    progress = Progress()
-    _current.set(progress)
+    _current.set(progress := Progress())
     return progress
 
 
@@ -51,6 +50,5 @@ def current() -> Progress:
 def reached(stage: str, **facts: str) -> None:
     """The dial of this task is at ``stage``."""
     progress = current()
-    progress.stage = stage
-    for name, value in facts.items():
+    for name, value in {"stage": stage, **facts}.items():
         setattr(progress, name, value)

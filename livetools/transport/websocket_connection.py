@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from msgspec import Struct
@@ -31,9 +31,6 @@ from .line.pings import Pongs
 from .line.silence import Silence
 from .setup_timeout import reached
 from .websocket_errors import gone
-
-if TYPE_CHECKING:
-    from websockets.protocol import Event
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
@@ -123,7 +120,7 @@ class Receiving:
             raise
         self._watch()
 
-    def process_event(self, event: Event) -> None:
+    def process_event(self, event: Any) -> None:
         if isinstance(event, Frame):
             if event.opcode in DATA:
                 return self.inflow.fragment(event)

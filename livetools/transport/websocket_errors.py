@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.protocol.connection.close_codes import http_error
+from livetools.protocol.connection.http_statuses import http_error
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Gone
@@ -21,9 +21,6 @@ from .setup_timeout import current
 
 if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
-
-
-_BROKE = "the connection to {} broke while it was made ({})"
 
 
 def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = None) -> Gone:
@@ -74,8 +71,6 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
                 f"{where} answers, but not as a websocket ({type(error).__name__}). Check base_url,"
                 " and whether the port speaks TLS (wss) or not (ws)"
             )
-        case ws.WebSocketException():
-            return ConnectFailed(_BROKE.format(where, type(error).__name__))
         case ImportError():
             needed = f"pip install 'python-socks[{'trio' if on_trio() else 'asyncio'}]'"
             return ConfigError(f"a SOCKS proxy is configured; it needs the package python-socks: {needed}")
@@ -83,7 +78,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
 
 
 def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
-    """The operating system's and TLS's errors; trio wraps the latter."""
+    """The operating system's and TLS's errors, of which trio wraps the latter, and what is left."""
     # The most telling cause first: what TLS says, then the proxy, then the address.
     causes = list(_causes(error))
     for cause in causes:
@@ -108,7 +103,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
         return ConnectFailed(f"nobody listens on {where}")
     if isinstance(error, OSError):
         return ConnectFailed(f"{where} cannot be reached: {_told(error)}")
-    return ConnectFailed(_BROKE.format(where, type(error).__name__))
+    return ConnectFailed(f"the connection to {where} broke while it was made ({type(error).__name__})")
 
 
 def _no_tls(where: str, why: str) -> ConnectFailed:

@@ -76,7 +76,7 @@ def test_what_a_person_would_have_to_approve_is_refused() -> None:
     attached.heard([Asked("c1", "add")], (), 0.0)
     (ask,), _ = drained(attached)
     assert isinstance(ask, AskApproval)
-    attached.ask_person(ask.run, 0.0)
+    attached.judge(ask.run, True, 0.0)
     _, (frame,) = drained(attached)
     assert b"nobody can be asked" in (frame.make() or b"")
 

@@ -198,23 +198,23 @@ def test_approval_waits_and_a_refusal_is_an_answer() -> None:
     d = Driver(plan(CallPolicy("pay", approval=True, approval_timeout=9))).live()
     d.call(("a", "pay"), ("b", "pay"), ("c", "pay"))
     for run in (1, 2, 3):
-        d.machine.ask_person(run, d.now)
+        d.machine.judge(run, True, d.now)
     d.drain()
     assert d.names.count("ApprovalRequested") == 3
     assert d.started == []
-    assert d.machine.approve(d.machine.run_of("a") or 0, d.now)
-    assert d.machine.refuse(d.machine.run_of("b") or 0, "too dear", d.now)
+    assert d.machine.judge(d.machine.run_of("a") or 0, None, d.now)
+    assert d.machine.judge(d.machine.run_of("b") or 0, "too dear", d.now)
     d.drain().later(9.5)
     assert d.started == ["a"]
     told = dict(d.answers())
     assert "too dear" in told["b"]["error"]
     assert "within 9 s" in told["c"]["error"]
-    assert not d.machine.approve(1, d.now)
+    assert not d.machine.judge(1, None, d.now)
 
 
 def test_the_time_of_a_tool_begins_after_its_approval() -> None:
     d = Driver(plan(CallPolicy("pay", approval=True, timeout=5))).live().call(("a", "pay")).later(30)
-    d.machine.approve(1, d.now)
+    d.machine.judge(1, None, d.now)
     d.drain().later(4)
     assert d.answers() == []
     assert "timed out" in d.later(2).answers()[0][1]["error"]
@@ -1262,9 +1262,8 @@ def test_an_index_belongs_to_the_handle_beside_it() -> None:
 
 def test_an_update_that_takes_another_connection_fails_when_no_dial_is_left() -> None:
     d = Driver(plan(), ReconnectPolicy(budget=0)).live()
-    receipt = d.machine.update(plan(SLOW), None, d.now)
-    d.drain()
-    assert isinstance(receipt.error, LocalProtocolError)
+    with pytest.raises(LocalProtocolError, match="reconnect is off"):
+        d.machine.update(plan(SLOW), None, d.now)
 
 
 def waiting(d: Driver) -> None:
@@ -1318,7 +1317,6 @@ def test_the_last_dial_brings_a_change_whose_setup_is_still_to_be_sent(
     d = Driver(plan(ECHO), policy).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     moment(d)
-    assert d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain()
     for link in (2, 3):
@@ -1335,12 +1333,12 @@ def test_a_change_is_refused_once_the_last_setup_is_out() -> None:
     d = Driver(plan(ECHO), ONE_DIAL).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     set_up(d)
-    assert not d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain().server({"setupComplete": {}}, 2)
     assert isinstance(receipt.error, LocalProtocolError)
     assert "budget" in str(receipt.error)
-    assert not d.machine.may_move
+    with pytest.raises(LocalProtocolError, match="budget"):
+        d.machine.update(plan(SLOW), None, d.now)
     assert d.machine.next_plan.policies.keys() == {"echo"}
 
 

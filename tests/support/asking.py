@@ -85,6 +85,7 @@ class World:
         self.now = 0.0
         self.names = 0
         self.runs = 0
+        self.microphone = False  # sound goes out
         self.pending: list[
             str
         ] = []  # what the model has not spoken to: prompts, and responses by their call's names
@@ -149,7 +150,7 @@ class World:
         names = {name: at for at, name in enumerate([*(self.saying or ()), *self.pending])}
         return (
             turns.model, tuple(queue), turns._known, turns._patience, listens, len(names), len(self.unwanted),
-            self.saying is None, self.ended is None, turns.speech, turns.spoken_to,
+            self.saying is None, self.ended is None, self.microphone, turns.spoken_to,
             tuple(name in self.unwanted for name in names), names.get(self.asked[-1][0]) if self.asked else None,
             tuple((made.stands, names.get(made.names), self.mine(made.names)) for made in self.open),
             len(self.pending), turns._heard, turns._spoken, turns._ended_answer, len(turns._unspoken),
@@ -225,24 +226,24 @@ class World:
 
     def open_microphone(self) -> None:
         """Sound goes out; the model need not answer any of it."""
-        self.turns.speech = True
+        self.microphone = True
 
     def close_microphone(self) -> None:
         """With nothing else to answer, as in ``speech``."""
-        if self.turns.speech and self.saying is None and not self.pending and self.current is None:
+        if self.microphone and self.saying is None and not self.pending and self.current is None:
             self.unwanted.add("speech")
             self.turns.heard_out(self.now)
 
     def noise(self) -> None:
         """The service hears speech, and the model says nothing to it."""
-        if self.turns.speech:
+        if self.microphone:
             self.turns.heard_user()
 
     def speech(self) -> None:
         """The user is heard to speak, and the model answers that ahead of texts; not of a question, or nobody could
         tell them apart.
         """
-        self.turns.speech = True
+        self.microphone = True
         asked = self.unwanted | self.begun | set(dict(self.asked))
         if self.saying is None and self.current is None and not asked & each(self.pending):
             self.turns.heard_user()

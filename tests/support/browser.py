@@ -15,6 +15,15 @@ import pytest
 
 CHROMIUM = shutil.which("chromium")
 
+#: What the browser does without: the last list counts, so what playwright leaves out is in it, too.
+WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages below the address bar of each window
+    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync"),
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
+    *("MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
+    "ThirdPartyStoragePartitioning",
+)
+
 
 @contextmanager
 def serving(app: Any, port: int = 0) -> Iterator[str]:
@@ -80,6 +89,7 @@ def chromium(spoken: Path) -> Any:
                 "--use-fake-ui-for-media-stream",
                 f"--use-file-for-fake-audio-capture={spoken}",
                 "--autoplay-policy=no-user-gesture-required",
+                f"--disable-features={','.join(WITHOUT)}",
             ],
         )
         _end.callback(browser.close)

@@ -104,7 +104,7 @@ class World:
         getattr(self, step[0])(*step[1:])
         if step[0] != "connect":
             self.do(
-                self.connection.move_if_quiet(self.standing_now, self.now)
+                self.connection.planned_move(self.standing_now, self.now)
             )  # as the machine does after each
         self.check()
 

@@ -8,14 +8,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import anyio
 
 from livetools.protocol.input.resend import Pong
-from livetools.transport.contract import Dialer, PingingTransport
+from livetools.transport.contract import Dialer, Pinging, Transport
 
 T = TypeVar("T")
+
+
+class PingingTransport(Transport, Pinging, Protocol):
+    """Both."""
 
 
 @dataclass

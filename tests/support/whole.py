@@ -349,12 +349,7 @@ class Whole:
         self.drain()
 
     def decide(self, run: int, verdict: bool | None) -> None:
-        if verdict is None:
-            self.machine.ask_person(run, self.now)
-        elif verdict:
-            self.machine.approve(run, self.now)
-        else:
-            self.machine.refuse(run, "no", self.now)
+        self.machine.judge(run, "no" if verdict is False else not verdict, self.now)
         self.drain()
 
     def progress(self, run: int) -> None:

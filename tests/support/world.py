@@ -364,7 +364,7 @@ class World:
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox)
         slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
-        lost = numbers(calls.lost), numbers(calls.excused)
+        lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)
         return records, books, queue, sent, slots, frozenset(calls._slots.held), shared, lost, self.closed
 

@@ -50,8 +50,8 @@ class Start(Struct, frozen=True):
 
 
 class AskApproval(Struct, frozen=True):
-    """Check the arguments and ask the tool's ``approval``; then ``approve(run)``, ``ask_person(run)``,
-    ``refuse(run, why)``, or ``settled(run, outcome)`` where the arguments do not fit."""
+    """Check the arguments and ask the tool's ``approval``; then ``judge(run, verdict)``, or ``settled(run, outcome)``
+    where the arguments do not fit."""
 
     run: int
     call: Call

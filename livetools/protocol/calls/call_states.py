@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from livetools.events import Call
 
@@ -166,17 +166,6 @@ class Phase(Enum):
 _NOTHING = Phase.NOTHING
 
 
-class Asked(Protocol):
-    """A function call as the frame gives it."""
-
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def args(self) -> Mapping[str, Any]: ...  # any JSON value
-
-
 class Record:
     """One call: what was asked, the state of its debt, what is known about its run.
 
@@ -208,6 +197,11 @@ class Record:
         self.followers: Sequence[Record] = ()  # identical calls that share this run
         self.leader: Record | None = None  # the call whose run this one shares
 
+    @property
+    def wanted(self) -> bool:
+        """Whether the outcome of its run still counts for a call: for this one, or for one that shares the run."""
+        return any(one.state in SERVED for one in (self, *self.followers))
+
     def keep(self, part: Mapping[str, Any]) -> None:
         """This part of its result goes with the text, should one be owed."""
         self.yielded = True
@@ -217,8 +211,8 @@ class Record:
 
 
 class Ledger:
-    """The debts of a session. ``records``: the calls that may still settle, ``pending``: those that the server waits
-    for, both by run. :meth:`move` keeps them.
+    """The debts of a session. ``pending``: the calls that the server waits for; ``records``: those, and the others
+    whose handler may still settle. Both are by run, and :meth:`move` keeps them.
     """
 
     def __init__(self) -> None:
@@ -229,9 +223,10 @@ class Ledger:
         self.left: set[int] | None = None  # runs that are not pending any more, for somebody who clears it
 
     def enter(self, record: Record) -> None:
-        """A call came."""
-        self.records[record.run] = record
-        self._await(record)
+        """The server waits for this call, which is new or asked again."""
+        self.records[record.run] = self.pending[record.run] = record
+        self.blocking += record.blocks
+        self.ending += record.ends_turn
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""
@@ -240,7 +235,7 @@ class Ledger:
         record.state = state
         if state in OPEN:
             if was not in OPEN:
-                self._await(record)
+                self.enter(record)
             return effects
         run = record.run
         if was in OPEN:
@@ -250,14 +245,9 @@ class Ledger:
             if self.left is not None:
                 self.left.add(run)
         # DETACHED stays without a running handler too: the call may still wait for an approval or for a slot.
-        if state is not _DETACHED and not record.running and run in self.records:
-            del self.records[run]  # nothing can settle this call any more
+        if state is not _DETACHED and not record.running:
+            self.records.pop(run, None)  # nothing can settle this call any more
         return effects
-
-    def _await(self, record: Record) -> None:
-        self.pending[record.run] = record
-        self.blocking += record.blocks
-        self.ending += record.ends_turn
 
 
 def told(record: Record, now: float) -> dict[str, object]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from livetools.errors import LimitReached
 from livetools.events import (
     ApprovalRequested,
     Call,
@@ -23,13 +22,13 @@ from livetools.events import (
 )
 from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import PartialCalls
+from livetools.protocol.messages.partial_calls import Asked, PartialCalls
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 from . import call_limits, duplicates, wording
-from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
+from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .answered_calls import REMEMBERED, AnsweredCall, packed, unpacked
-from .call_states import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
+from .call_states import OWING, SERVED, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
 from .deadlines import Deadlines
 from .duplicates import Duplicates
@@ -57,11 +56,13 @@ class Calls:
         self.by_id: dict[str, Record | AnsweredCall] = {}
         self.replies = Replies(plan, self.ledger)
         self.texts: tuple[Record, ...] = ()  # whose results can no longer go out as answers
-        self.lost: tuple[Record, ...] = ()  # the calls that the last link took with it
-        self.excused: tuple[Record, ...] = ()  # those answered with an error; again, if this link is lost too
+        # Calls that a lost link took with it: a resumed session is answered with errors for them, and again if its link
+        # is lost too, until a handle holds those.
+        self.lost: tuple[Record, ...] = ()
         self.partial = PartialCalls()
         self.counted = 0
-        self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
+        # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
+        self.end: End | None = None
         self._slots = Concurrency()
         self._shared = Duplicates()
         self.deadlines = Deadlines(self.records)
@@ -126,6 +127,8 @@ class Calls:
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
+        if outcome.ends_session:
+            self.end = self.end or End(None)
         record = self.records.get(run)
         if record is None:
             return
@@ -143,36 +146,29 @@ class Calls:
         if self._slots.waiting:
             self._fill(now)
 
-    def approve(self, run: int, now: float) -> bool:
-        """Let a waiting call run; False if it does not wait."""
-        record = self._awaiting(run)
-        if record is not None:
-            self._act(StopAsking(record.run, record.call, over=False))
-            self._admit(record, now)
-        return record is not None
-
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call that has not run: with these it is shown, run and undone."""
         if (record := self.records.get(run)) is not None:
             record.call = call
 
-    def refuse(self, run: int, why: str, now: float) -> bool:
-        """Answer a waiting call with a refusal; False if it does not wait."""
-        record = self._awaiting(run)
-        if record is not None:
-            self._settle(record, wording.not_approved(why), now)
-        return record is not None
-
-    def ask(self, run: int, now: float) -> None:
-        """The tool's ``approval`` says that a person must decide: an interim response says so where the model takes
-        one."""
-        if (record := self._awaiting(run)) is None:
-            return
-        self._tell(ApprovalRequested(record.call))
-        # A background call was answered already, so it is not OWED and gets no interim response.
-        if record.policy.takes_more and record.state is CallState.OWED:
-            waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
-            self.replies.interim("word", record, waits, silent(record.policy))
+    def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
+        """The word on a call that waits for approval: it may run, a person must decide (``True``), or it is refused
+        with this text. False if it does not wait (any more)."""
+        record = self.records.get(run)
+        if record is None or record.phase is not _APPROVAL or record.state not in SERVED:
+            return False
+        if isinstance(verdict, str):
+            self._settle(record, wording.not_approved(verdict), now)
+        elif not verdict:
+            self._act(StopAsking(record.run, record.call, over=False))
+            self._admit(record, now)
+        else:
+            self._tell(ApprovalRequested(record.call))
+            # An interim response says so where the model takes one; a background call was answered already.
+            if record.policy.takes_more and record.state is CallState.OWED:
+                waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
+                self.replies.interim("word", record, waits, silent(record.policy))
+        return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
         """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
@@ -182,7 +178,7 @@ class Calls:
         for record in known:
             if isinstance(record, Record):  # else it was answered, and that has been read
                 # The server waits for it no longer: no error is needed for it on the next connection.
-                self.excused = tuple(r for r in self.excused if r is not record)
+                self.lost = tuple(r for r in self.lost if r is not record)
                 self._perform(record, self.ledger.move(record, Move.CANCEL), now)
         # Behind the moves, which make those calls VOID: nothing is sent for a call after its cancellation.
         self.replies.drop()
@@ -207,7 +203,7 @@ class Calls:
             if answer.kind == "yield":
                 parts.setdefault(answer.record.run, []).append(answer.body["response"])
         answered = [entry.record for entry in sent if isinstance(entry, Answer)]
-        for record in (*self.records.values(), *self.pending.values(), *answered):
+        for record in (*self.records.values(), *answered):
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
             # text.
             if record.kept and record.state in OWING:  # else no link has carried them
@@ -215,7 +211,7 @@ class Calls:
 
     def excuses_saved(self) -> None:
         """A handle came, whose state has the errors for lost calls: they are not needed again."""
-        self.excused = ()
+        self.lost = ()
 
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
@@ -236,34 +232,31 @@ class Calls:
         for record in owed:
             self._perform(record, self.ledger.move(record, Move.LOSE), now)
         self._fill(now)
-        # The errors of the last resumption were not saved by any handle: the next session may wait for the same calls.
-        self.lost, self.excused = (*self.lost, *self.excused, *owed), ()
-        if not self.plan.answer_lost:
-            self.lost = ()
+        # Those that are lost already: no handle holds their errors, and the next session may wait for the same calls.
+        self.lost = (*self.lost, *owed) if self.plan.answer_lost else ()
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
-        # A call that was lost on several connections in a row gets one error.
-        lost, self.lost = dict.fromkeys(self.lost), ()
-        self.excused = tuple(r for r in lost if r.link != link)  # asked again here: it is answered here
-        for record in self.excused:
+        # A call that was lost on several connections gets one error; one that was asked again here gets its answer.
+        self.lost = tuple(record for record in dict.fromkeys(self.lost) if record.link != link)
+        for record in self.lost:
             record.link = link  # the debt on this link is paid with the error
-        if not self.excused:
+        if not self.lost:
             return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
-        texts = [(record, wording.lost(self._follows(record))) for record in self.excused]
+        texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
         return [outgoing.tool_response([Answer("answer", r, outgoing.failure(t)).body for r, t in texts])]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
-        self.lost = self.excused = ()
+        self.lost = ()
         self.by_id.clear()
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
-        for record in {**sent, **self.records, **self.pending}.values():
+        for record in {**sent, **self.records}.values():
             # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
             record.undo = self._undoable(record)
             duplicates.dissolve(record)  # they end as well: nobody is left to run for
@@ -328,21 +321,16 @@ class Calls:
         # Of calls with the same id the newest counts: an older one belongs to a session that is gone.
         return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
 
-    def wanted(self, run: int) -> bool:
-        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
-        record = self.records.get(run)
-        return record is not None and any(one.state in SERVED for one in (record, *record.followers))
-
     def stats(self, now: float) -> list[dict[str, object]]:
         """Every call that is owed something, or whose handler still runs."""
-        return [told(record, now) for record in {**self.records, **self.pending}.values()]
+        return [told(record, now) for record in self.records.values()]
 
     # Before the handler
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
         if (most := self.plan.max_calls) is not None and self.counted >= most + call_limits.BEYOND:
-            self.limit = call_limits.too_many(most)
+            self.end = End(call_limits.too_many(most))
         run = self.counted
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.
@@ -426,11 +414,6 @@ class Calls:
         while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
             self._start(next, now)
 
-    def _awaiting(self, run: int) -> Record | None:
-        record = self.records.get(run)
-        waits = record is not None and record.phase is Phase.APPROVAL and record.state in SERVED
-        return record if waits else None
-
     # Effects of moves
 
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
@@ -445,7 +428,7 @@ class Calls:
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
-            record.outcome = _readable(record, outcome) if outcome.parts else outcome
+            record.outcome = wording.without_unread(outcome, record.policy.media)
         self._perform(record, self.ledger.move(record, _SETTLE), now)
         for one in followers:
             self._settle(one, outcome, now)
@@ -516,7 +499,7 @@ class Calls:
         if yielded is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            yielded = _readable(record, yielded)
+            yielded = wording.without_unread(yielded, record.policy.media)
             self.replies.interim("yield", record, yielded.response, scheduling, yielded.parts)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
@@ -524,7 +507,8 @@ class Calls:
             record.keep(yielded.response)
 
     def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        self.replies.acknowledge(record, self.plan.response_key)
+        said = {self.plan.response_key: wording.under_way(record.call.name)}
+        self.replies.put(Answer("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self.replies.answer(record)
@@ -548,8 +532,3 @@ def _untold(event: Event) -> None:
 PERFORM: Mapping[Effect, Callable[[Calls, Record, float, Outcome | None], None]] = {
     effect: getattr(Calls, f"_{effect.name.lower()}") for effect in Effect
 }
-
-
-def _readable(record: Record, outcome: Outcome) -> Outcome:
-    """An outcome as the model that asked can read it."""
-    return wording.without_unread(outcome, record.policy.media)

@@ -16,7 +16,6 @@ from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.plan_fields import CallPolicy, Plan
 
-from . import wording
 from .call_states import CallState, Ledger, Move, Record
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
@@ -74,13 +73,17 @@ class AnswerFrame(Frame):
         self, link: int, answers: list[Answer], format: Callable[[Sequence[JSONObject]], bytes]
     ) -> None:
         # what Frame would set: every call makes one of these
-        self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
+        self.link, self.data, self.receipt, self.entry, self.write = link, None, None, None, None
         self.answers, self._format = answers, format
         self.dropped: Callable[[], None] | None = None
 
     def if_dropped(self, tell: Callable[[], None]) -> None:
         """Call this if nothing is left of it."""
         self.dropped = tell
+
+    def begin(self) -> None:
+        for answer in self.answers:
+            answer.begin()
 
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""
@@ -119,7 +122,7 @@ class Replies:
         if self.grouped:
             self.release(record)
         else:
-            self._put(AnswerFrame(record.link, [_answer(record)], self.format))
+            self.put(_answer(record))
 
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
@@ -138,11 +141,11 @@ class Replies:
         self, kind: str, record: Record, response: JSONObject, scheduling: str | None, parts: Parts = ()
     ) -> None:
         """A response that is followed by others: a ``yield``, which is a part of the result, or a ``word`` on it."""
-        self._single(Answer(kind, record, response, scheduling, True, parts))
+        self.put(Answer(kind, record, response, scheduling, True, parts))
 
-    def acknowledge(self, record: Record, key: str) -> None:
-        """A background call is answered at once: it is under way."""
-        self._single(Answer("acknowledgement", record, {key: wording.under_way(record.call.name)}))
+    def put(self, answer: Answer) -> None:
+        """This goes out in a message of its own."""
+        self._put(AnswerFrame(answer.record.link, [answer], self.format))
 
     def drop(self) -> None:
         """The server took calls back: nothing that waits goes out for them."""
@@ -190,9 +193,6 @@ class Replies:
             for record in _unnamed(reply) if waits else ():
                 before.setdefault(record.call.name, record.run)
         return first
-
-    def _single(self, answer: Answer) -> None:
-        self._put(AnswerFrame(answer.record.link, [answer], self.format))
 
     def _put(self, frame: AnswerFrame) -> None:
         if self.queue:

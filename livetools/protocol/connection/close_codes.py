@@ -7,9 +7,7 @@ the first telling substring in :data:`RULES`, and the code only where no rule kn
 
 from __future__ import annotations
 
-import json
 import re
-from http import HTTPStatus
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -53,12 +51,12 @@ class Rule(Struct, frozen=True):
     when: Literal["always", "setup", "session"] = "always"  # "setup": not up yet; "session": up
 
 
-_KEY = "check the API key: GEMINI_API_KEY, GOOGLE_API_KEY or connect(api_key=...)"
+KEY = "check the API key: GEMINI_API_KEY, GOOGLE_API_KEY or connect(api_key=...)"
 _CREDENTIALS = "check the credentials: they are not accepted"
 _TOKEN = "create a new ephemeral token: this one has expired or has no uses left"
 _PROJECT = "check the project: the API must be enabled, and the project allowed to use it"
 _MODEL = "check the model's name and region: live models list bidiGenerateContent as a method"
-_BILLING = "check quota and billing of the project, or wait until the quota is renewed"
+BILLING = "check quota and billing of the project, or wait until the quota is renewed"
 _HANDLE = "connect without a handle: this one is unknown, expired, or of another model"
 _AUDIO = "set response_modalities to AUDIO: this model speaks"
 _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5, neither on 3.8"
@@ -75,8 +73,8 @@ RULES: tuple[Rule, ...] = (
     # the key, the token, the project
     # The first rule that fits holds, so the special texts come before the general ones: "unregistered callers" speaks
     # of an API key too, and "permission" and "quota" occur in many reasons.
-    Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {_KEY}"),
-    Rule("api key", AuthenticationError, "no", _KEY),
+    Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {KEY}"),
+    Rule("api key", AuthenticationError, "no", KEY),
     Rule("token has been used too many times", AuthenticationError, "no", _TOKEN),
     Rule("token has expired", AuthenticationError, "no", _TOKEN),
     Rule("authentication credentials", AuthenticationError, "no", _CREDENTIALS),
@@ -90,13 +88,13 @@ RULES: tuple[Rule, ...] = (
     Rule("is not supported in the live api", ModelNotFound, "no", _MODEL),
     Rule("publisher model", ModelNotFound, "no", _MODEL),
     # quota; in a healthy session an exhausted resource may be a burst, and one dial tells
-    Rule("resource has been exhausted", QuotaExceeded, "once", _BILLING, "session"),
-    Rule("resource has been exhausted", QuotaExceeded, "no", _BILLING),
-    Rule("quota", QuotaExceeded, "no", _BILLING),
-    Rule("prepayment", QuotaExceeded, "no", _BILLING),
-    Rule("billing", QuotaExceeded, "no", _BILLING),
-    Rule("spending cap", QuotaExceeded, "no", _BILLING),
-    Rule("spend cap", QuotaExceeded, "no", _BILLING),
+    Rule("resource has been exhausted", QuotaExceeded, "once", BILLING, "session"),
+    Rule("resource has been exhausted", QuotaExceeded, "no", BILLING),
+    Rule("quota", QuotaExceeded, "no", BILLING),
+    Rule("prepayment", QuotaExceeded, "no", BILLING),
+    Rule("billing", QuotaExceeded, "no", BILLING),
+    Rule("spending cap", QuotaExceeded, "no", BILLING),
+    Rule("spend cap", QuotaExceeded, "no", BILLING),
     # handles; the first text also comes after a toolResponse on 2.5, where the handle is good
     # (discuss.ai.google.dev/t/109319)
     Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
@@ -158,7 +156,7 @@ _CODES: dict[int, Verdict] = {
     1014: Verdict(ServerError, "yes"),
 }
 _OTHER = Verdict(SessionClosed, "once")  # 1002, 1003, 1005, 1008, 3000 to 4999: reasons yet unseen, proxies
-_REFUSED = Verdict(SetupRejected, "no", _SUSPECTS)
+REFUSED = Verdict(SetupRejected, "no", _SUSPECTS)
 
 
 def classify(code: int, reason: str, *, phase: str) -> Verdict:
@@ -169,11 +167,11 @@ def classify(code: int, reason: str, *, phase: str) -> Verdict:
     if code == 1000:
         return _CODES[1000]
     setup = phase in ("connect", "setup")
-    if verdict := _known(reason, setup):
+    if verdict := known(reason, setup):
         return verdict
     # With these codes a setup was understood and refused: a reason that no rule knows is still no reason to try again.
     if setup and code in (1007, 1008):
-        return _REFUSED
+        return REFUSED
     return _CODES.get(code, _OTHER)
 
 
@@ -181,7 +179,7 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     """The error of this close, with its reason, from which secrets are removed; ``note`` is added, and judges
     nothing."""
     text = f"{reason} ({note})".strip() if note else reason
-    return _error(classify(code, reason, phase=phase), code, scrub(text), phase)
+    return make_error(classify(code, reason, phase=phase), code, scrub(text), phase)
 
 
 def in_words(close: Close) -> str:
@@ -223,30 +221,6 @@ def over() -> SessionClosed:
     return SessionClosed(1000, "", "", False, "The session was closed; open another")
 
 
-def http_error(status: int, body: str = "") -> LiveToolsError:
-    """The error of an upgrade that was answered with an HTTP status instead of 101.
-
-    The service itself answers 101 and then closes (observed 2026-09-10), so this is mostly a gateway, a
-    proxy or a wrong address: only what clearly is about the key, the quota or a failing server gets that
-    class (its ``code`` is the status), and an answer that is not of a Live API is a ``RemoteProtocolError``.
-    """
-    reason = scrub(_http_reason(status, body))
-    # Google's own words, where the body has them, say more than the status. A gateway's 5xx page may hold anything.
-    if 400 <= status < 500 and (verdict := _known(reason, setup=True)):
-        return _error(verdict, status, reason, "connect")
-    if status in (401, 403):
-        return _error(Verdict(AuthenticationError, "no", _KEY), status, reason, "connect")
-    if status == 429:
-        return _error(Verdict(QuotaExceeded, "yes", _BILLING), status, reason, "connect")
-    if status >= 500:
-        return _error(Verdict(ServerError, "yes", "try again later"), status, reason, "connect")
-    if status == 407:
-        return ConnectFailed(f"the proxy asks for credentials: {reason}. Put them into the proxy's URL")
-    if status < 400 or status in (404, 405, 426):
-        return RemoteProtocolError(f"no Live API at this address: {reason}. Check base_url and api_version")
-    return _error(_REFUSED, status, reason, "connect")
-
-
 _SECRETS = re.compile(
     r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+|(?i:x-goog-api-key)\W{1,4}[\w.-]+"
     r"|(?i:bearer|token)\s+(?=[\w.-]*\d)[\w.~+/-]{16,}=*|(?<=[?&])(?i:key|access_token)=[^&\s\"']+"
@@ -258,7 +232,8 @@ def scrub(text: str) -> str:
     return _SECRETS.sub("[secret]", text)
 
 
-def _known(reason: str, setup: bool) -> Verdict | None:
+def known(reason: str, setup: bool) -> Verdict | None:
+    """What this reason means, if a rule knows it; ``setup``: the session is not up yet."""
     reason, elsewhere = reason.lower(), "session" if setup else "setup"
     for rule in RULES:
         if rule.text in reason and rule.when != elsewhere:
@@ -266,7 +241,8 @@ def _known(reason: str, setup: bool) -> Verdict | None:
     return None
 
 
-def _error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
+def make_error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
+    """The error of this verdict, with advice."""
     advice = verdict.advice[:1].upper() + verdict.advice[1:]
     if verdict.error_class is ModelNotFound and (name := _meant(reason)):
         advice = f"Did you mean {name}? {advice}"
@@ -284,18 +260,3 @@ def _meant(reason: str) -> str | None:
         if name != near and not name.startswith(f"{near}-"):  # a date or a size follows a family's name
             return near
     return None
-
-
-def _http_reason(status: int, body: str) -> str:
-    """``HTTP 403 Forbidden: …``, with Google's own message where the body is its JSON, and no HTML."""
-    try:
-        phrase = f"HTTP {status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        phrase = f"HTTP {status}"
-    try:
-        detail = json.loads(body)["error"]["message"]
-    # A body can be anything: no JSON, or JSON of any form.
-    except (ValueError, RecursionError, LookupError, TypeError):
-        detail = "" if body.lstrip().startswith("<") else body
-    detail = " ".join(str(detail).split())[:200]
-    return f"{phrase}: {detail}" if detail else phrase

@@ -18,7 +18,7 @@ from livetools.protocol.calls.actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .connection_states import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
 from .reconnect_policy import Attempts, ReconnectPolicy
 
@@ -35,8 +35,6 @@ AT_LEAST = 0.05
 CLOSING = 1.0
 #: Seconds that a planned move waits for a pong, and how often it looks.
 MOVE_PONG_TIMEOUT, MOVE_CHECK_INTERVAL = 10.0, 0.25
-#: The close of a socket about whose end nothing is known.
-DROPPED = Close()
 #: The close of a socket that did not stand within ``setup_timeout``.
 SETUP_TIMED_OUT = Close(1006, "no answer in time")
 
@@ -53,10 +51,6 @@ class Snapshot(Struct, frozen=True, gc=False):
     def calm(self) -> bool:
         """Whether nobody would lose anything if the connection were replaced."""
         return self.idle and not self.calls
-
-
-#: Of a session in which nothing is under way.
-NOTHING_OPEN = Snapshot()
 
 
 class SendSetup(Struct, frozen=True, gc=False):
@@ -99,8 +93,8 @@ class Transition(Struct):
     """One input on its way through the table, and what it leads to."""
 
     now: float
-    snapshot: Snapshot = NOTHING_OPEN
-    close: Close = DROPPED
+    snapshot: Snapshot = Snapshot()
+    close: Close = Close()
     time_left: float | None = None
     error: Exception | None = None  # what the close comes to
     stale: bool = False  # the handle is not known any more: another dial shows none
@@ -136,15 +130,6 @@ class Connection:
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
         return self.state in USABLE
-
-    @property
-    def sends_setup(self) -> bool:
-        """Whether another setup can still be sent: on a dial that is under way, or on another one."""
-        # The setup that is out cannot be changed. It is the next one that could carry a change, once this session is
-        # open.
-        if self.state is LinkState.SETUP:  # it is sent, and an open session resets the attempts
-            return self.attempts.may_dial_later()
-        return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
 
     @property
     def cannot_move(self) -> bool:
@@ -185,7 +170,7 @@ class Connection:
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
 
-        This does nothing by itself; ``tick`` and ``move_if_quiet`` do.
+        This does nothing by itself; ``tick`` and ``planned_move`` do.
         """
         self._away_at = now
         self._move(LinkEvent.GO_AWAY, Transition(now, time_left=time_left))
@@ -195,11 +180,11 @@ class Connection:
         # A timeout of the setup is a close like another: the table decides by it whether to dial again.
         transition = Transition(now, snapshot, SETUP_TIMED_OUT)
         late = self._move(LinkEvent.DUE, transition) if self.due <= now else []
-        return late + self.move_if_quiet(snapshot, now)
+        return late + self.planned_move(snapshot, now)
 
-    def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
-        """Move, if one is planned and the moment is quiet."""
-        if self.state is not LinkState.LEAVING or self._quiet_at(snapshot) > now:
+    def planned_move(self, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """Move to another connection before a goAway's end, if one has come and the moment is quiet."""
+        if self.state is not LinkState.LEAVING or self._planned_move_at(snapshot) > now:
             return []
         # The pong says what has been read: what was not goes again on the next socket. Ten seconds are a share of the
         # 50 s that the service leaves; a pong of a busy session took up to 30 s (sip-to-ai#14, 2026-09), which is not
@@ -225,7 +210,7 @@ class Connection:
 
     def wake_at(self, snapshot: Snapshot) -> float:
         """When ``tick`` has something to do."""
-        return min(self.due, self._quiet_at(snapshot)) if self.state is LinkState.LEAVING else self.due
+        return min(self.due, self._planned_move_at(snapshot)) if self.state is LinkState.LEAVING else self.due
 
     # Inside
 
@@ -255,8 +240,8 @@ class Connection:
             return max(self._not_before, now + LATEST * max(0.0, self._leave_by - now))
         return inf
 
-    def _quiet_at(self, snapshot: Snapshot) -> float:
-        """When the move may begin: no open call, nothing expected, and the handle that follows a turn is there."""
+    def _planned_move_at(self, snapshot: Snapshot) -> float:
+        """When it may begin: no open call, nothing expected, and the handle that follows a turn is there."""
         if not (snapshot.calm and self.attempts.may_dial()):
             return inf
         # A newer handle follows a turn, and older ones do not hold that turn: it is waited for, though not for long.

@@ -83,78 +83,72 @@ class LinkEffect(Enum):
     END = auto()  # close every socket and end the session
 
 
-_END = (LinkState.CLOSED, (LinkEffect.END,))
+S, V, E = LinkState, LinkEvent, LinkEffect
+
+_END = (S.CLOSED, (E.END,))
 
 #: Where each input leads, and what is done on the way.
 TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, ...]]] = {
-    (LinkState.NEW, LinkEvent.CONNECT): (LinkState.DIALING, (LinkEffect.DIAL,)),
-    (LinkState.NEW, LinkEvent.CLOSE): _END,
-    (LinkState.DIALING, LinkEvent.OPENED): (LinkState.SETUP, (LinkEffect.SEND_SETUP,)),
+    (S.NEW, V.CONNECT): (S.DIALING, (E.DIAL,)),
+    (S.NEW, V.CLOSE): _END,
+    (S.DIALING, V.OPENED): (S.SETUP, (E.SEND_SETUP,)),
     # It does not become BROKEN, which would lose something: no session was open on this socket.
-    (LinkState.DIALING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.JUDGE,)),
+    (S.DIALING, V.GONE): (S.DIALING, (E.JUDGE,)),
     # HANGUP also sets the earliest time of the next dial, which RETRY keeps: this socket may still open until then.
-    (LinkState.DIALING, LinkEvent.DUE): (LinkState.DIALING, (LinkEffect.HANGUP, LinkEffect.JUDGE)),
-    (LinkState.DIALING, LinkEvent.AGAIN): (LinkState.WAITING, (LinkEffect.RETRY,)),
-    (LinkState.DIALING, LinkEvent.GIVE_UP): _END,
-    (LinkState.DIALING, LinkEvent.CLOSE): _END,
-    (LinkState.SETUP, LinkEvent.COMPLETE): (LinkState.LIVE, (LinkEffect.BEGIN,)),
+    (S.DIALING, V.DUE): (S.DIALING, (E.HANGUP, E.JUDGE)),
+    (S.DIALING, V.AGAIN): (S.WAITING, (E.RETRY,)),
+    (S.DIALING, V.GIVE_UP): _END,
+    (S.DIALING, V.CLOSE): _END,
+    (S.SETUP, V.COMPLETE): (S.LIVE, (E.BEGIN,)),
     # The usual place of a refusal: a bad key, an unknown model or handle are answered with 101 and then a close.
-    (LinkState.SETUP, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
-    (LinkState.SETUP, LinkEvent.DUE): (LinkState.BROKEN, (LinkEffect.HANGUP, LinkEffect.JUDGE)),
-    (LinkState.SETUP, LinkEvent.CLOSE): _END,
-    (LinkState.LIVE, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
+    (S.SETUP, V.GONE): (S.BROKEN, (E.JUDGE,)),
+    (S.SETUP, V.DUE): (S.BROKEN, (E.HANGUP, E.JUDGE)),
+    (S.SETUP, V.CLOSE): _END,
+    (S.LIVE, V.GONE): (S.BROKEN, (E.JUDGE,)),
     # A goAway may come between any two frames, twice as well: the earlier deadline holds (PLAN).
-    (LinkState.LIVE, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
-    (LinkState.LIVE, LinkEvent.CLOSE): _END,
-    (LinkState.LEAVING, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
+    (S.LIVE, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
+    (S.LIVE, V.CLOSE): _END,
+    (S.LEAVING, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
     # The next socket is opened beside the current one, but shows no handle: a resume is refused with 1011 while the old
     # socket of the session is open (sip-to-ai#14, 2026-09).
-    (LinkState.LEAVING, LinkEvent.QUIET): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
+    (S.LEAVING, V.QUIET): (S.MOVING, (E.DIAL_NEXT,)),
     # No quiet moment came: the service cuts the line anyway, so an open call is lost either way.
-    (LinkState.LEAVING, LinkEvent.DUE): (LinkState.FORCED, (LinkEffect.DIAL_NEXT,)),
-    (LinkState.LEAVING, LinkEvent.GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
-    (LinkState.LEAVING, LinkEvent.CLOSE): _END,
+    (S.LEAVING, V.DUE): (S.FORCED, (E.DIAL_NEXT,)),
+    (S.LEAVING, V.GONE): (S.BROKEN, (E.JUDGE,)),
+    (S.LEAVING, V.CLOSE): _END,
     # To open a socket takes time in which the user may speak: the moment is looked at again before anything is closed.
-    (LinkState.MOVING, LinkEvent.NEXT_OPENED): (LinkState.MOVING, (LinkEffect.CHECK,)),
-    (LinkState.MOVING, LinkEvent.QUIET): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
-    (LinkState.MOVING, LinkEvent.SPOKEN): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.WAIT)),
+    (S.MOVING, V.NEXT_OPENED): (S.MOVING, (E.CHECK,)),
+    (S.MOVING, V.QUIET): (S.SWAPPING, (E.HANGUP,)),
+    (S.MOVING, V.SPOKEN): (S.LEAVING, (E.HANGUP_NEXT, E.WAIT)),
     # The current socket is still usable: the failed dial costs nothing but time, and JUDGE is not asked.
-    (LinkState.MOVING, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
-    (LinkState.MOVING, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
+    (S.MOVING, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)),
+    (S.MOVING, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
     # The current socket is lost before it was left: the dial that is under way becomes an ordinary one.
-    (LinkState.MOVING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
-    (LinkState.MOVING, LinkEvent.CLOSE): _END,
+    (S.MOVING, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
+    (S.MOVING, V.CLOSE): _END,
     # No CHECK: nobody is waited for any longer.
-    (LinkState.FORCED, LinkEvent.NEXT_OPENED): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
-    (LinkState.FORCED, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
-    (LinkState.FORCED, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
-    (LinkState.FORCED, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
-    (LinkState.FORCED, LinkEvent.CLOSE): _END,
+    (S.FORCED, V.NEXT_OPENED): (S.SWAPPING, (E.HANGUP,)),
+    (S.FORCED, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)),
+    (S.FORCED, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
+    (S.FORCED, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
+    (S.FORCED, V.CLOSE): _END,
     # Only now that the old socket has closed, or has had its second, is the handle shown. LOSE comes first: it queues
     # unread texts again, and the seed of a new session must leave those out. The setup goes to the link that ADOPT
     # makes current.
-    (LinkState.SWAPPING, LinkEvent.GONE): (
-        LinkState.SETUP,
-        (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
-    ),
-    (LinkState.SWAPPING, LinkEvent.DUE): (
-        LinkState.SETUP,
-        (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
-    ),
+    (S.SWAPPING, V.GONE): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)),
+    (S.SWAPPING, V.DUE): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)),
     # Both sockets are gone now: an ordinary loss.
-    (LinkState.SWAPPING, LinkEvent.NEXT_GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
-    (LinkState.SWAPPING, LinkEvent.CLOSE): _END,
+    (S.SWAPPING, V.NEXT_GONE): (S.BROKEN, (E.JUDGE,)),
+    (S.SWAPPING, V.CLOSE): _END,
     # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.
-    (LinkState.BROKEN, LinkEvent.AGAIN): (LinkState.WAITING, (LinkEffect.RETRY, LinkEffect.LOSE)),
-    (LinkState.BROKEN, LinkEvent.GIVE_UP): (LinkState.CLOSED, (LinkEffect.END, LinkEffect.LOSE)),
-    (LinkState.WAITING, LinkEvent.DUE): (LinkState.DIALING, (LinkEffect.DIAL,)),
-    (LinkState.WAITING, LinkEvent.CLOSE): _END,
+    (S.BROKEN, V.AGAIN): (S.WAITING, (E.RETRY, E.LOSE)),
+    (S.BROKEN, V.GIVE_UP): (S.CLOSED, (E.END, E.LOSE)),
+    (S.WAITING, V.DUE): (S.DIALING, (E.DIAL,)),
+    (S.WAITING, V.CLOSE): _END,
 }
 
-#: States behind which a setup is still to be sent, unless a dial fails.
-AHEAD_OF_SETUP = frozenset(
-    {LinkState.DIALING, LinkState.MOVING, LinkState.FORCED, LinkState.SWAPPING, LinkState.WAITING}
-)
+del S, V, E
+
 #: States in which frames may be written to the current socket.
 USABLE = frozenset({LinkState.LIVE, LinkState.LEAVING, LinkState.MOVING, LinkState.FORCED})
 #: States in which the current socket is open, and what comes from it counts.

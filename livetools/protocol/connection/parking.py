@@ -13,15 +13,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from livetools.protocol.calls.calls import Calls
     from livetools.protocol.input.input_queue import InputQueue
-    from livetools.protocol.input.resend import Outbox
     from livetools.protocol.pending import Pending
-    from livetools.protocol.send import Dispatch
     from livetools.protocol.turns.speech_times import SpeechTimes
 
     from .connection import Connection
 
+#: The default of ``park``: seconds after which the session is closed although calls or texts are still open.
+PARKING_TIMEOUT = 30.0
 #: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
 PARKING_HANDLE_TIMEOUT = 5.0
 #: Seconds until what was written is asked about again: a pong is not an input.
@@ -33,17 +32,13 @@ class Parking:
     """Whether the session is to be closed as soon as nothing is owed, and whether that is now."""
 
     pending: Pending
-    calls: Calls
     input: InputQueue
-    outbox: Outbox
     connection: Connection
     speech: SpeechTimes
-    dispatch: Dispatch
     _since: float = inf
     until: float = inf  # when it is closed, also if something is owed; inf: it is not being parked
     _expired: bool = False
-    parked: bool = False
-    left: Sequence[str] = ()  # what was owed then
+    left: Sequence[str] | None = None  # what was owed when it was closed; None: it was not parked
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
@@ -62,39 +57,23 @@ class Parking:
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
         # The deadline closes it even with debts; ``left`` says which.
-        due = self._expired or (not self._unfinished() and self._ready_at() <= now)
+        due = self._expired or (not self.pending.unfinished() and self._ready_at() <= now)
         if due:
-            self.parked, self.left = True, self.owed()
+            self.left = self.owed()
         return due
 
     def wake_at(self, now: float) -> float:
         """When that may change without an input."""
         # A pong is not an input of the machine, so only for unread messages it must look again by the clock. All else
         # that is unfinished ends with an input.
-        if not (unfinished := self._unfinished()):
+        if not (unfinished := self.pending.unfinished()):
             return min(self.until, self._ready_at())
-        return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self._unread() else inf)
+        return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self.pending.unread() else inf)
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
         stale = ["a handle that is newer than the last turn"] if self.connection.handle_outdated else []
-        return self._unfinished() or stale
-
-    def _unfinished(self) -> list[str]:
-        calls, dispatch = self.calls, self.dispatch
-        owed = self.pending.names()
-        # Lost calls are in the handle as open ones: until their errors are saved, the next process would have to send
-        # them.
-        owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
-        if self.input.in_activity:
-            owed.append("the end of activity()")
-        if dispatch.control or calls.replies:
-            owed.append("what goes out first")
-        return owed + self._unread()
-
-    def _unread(self) -> list[str]:
-        unread = [entry for entry in self.outbox if not entry.safe]
-        return [f"{len(unread)} messages that may not have been read"] if unread else []
+        return self.pending.unfinished() or stale
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""

@@ -77,10 +77,6 @@ class Attempts:
         # Dials include the first one, which is not a retry: hence "at most the budget" here.
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
-    def may_dial_later(self) -> bool:
-        """Whether it allows one after a session was open, which resets the attempts."""
-        return self._policy.attempts > 0 and self.dials <= self._policy.budget
-
     def retry_delay(self, *, at_once: bool = False) -> float:
         """Count another attempt; its delay in seconds.
 

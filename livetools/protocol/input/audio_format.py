@@ -31,13 +31,10 @@ class Samples(Struct, eq=False, gc=False):
 
     def whole(self, pcm: bytes) -> bytes:
         """The samples that are complete by now; perhaps none."""
-        if self._odd:
-            pcm = self._odd + pcm
-        if len(pcm) % SAMPLE == 0:
-            self._odd = b""
-            return pcm
-        self._odd = pcm[-1:]
-        return pcm[:-1]
+        pcm = self._odd + pcm  # without an odd byte that is what came, and no copy
+        end = len(pcm) // SAMPLE * SAMPLE
+        self._odd = pcm[end:]
+        return pcm[:end]
 
     def clear(self) -> None:
         """What comes next begins with a whole sample."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from livetools.errors import ConfigError
 
-#: What the service takes for video, and how each begins.
-_TAKEN = ((b"\xff\xd8", "image/jpeg"), (b"\x89PNG\r\n\x1a\n", "image/png"))
-#: What people send, and the service closes for.
-_REFUSED = (
-    (b"GIF8", "GIF"),
-    (b"BM", "BMP"),
-    (b"II*\0", "TIFF"),
-    (b"MM\0*", "TIFF"),
-    (b"<svg", "SVG"),
-    (b"%PDF", "PDF"),
+#: How images begin: what the service takes, by its MIME type, and what people send, and the service closes for.
+_KINDS = (
+    (rb"\xff\xd8", "image/jpeg"),
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"RIFF....WEBP", "image/webp"),
+    # HEIC, AVIF and MP4 have the same beginning; the brand behind it tells them apart.
+    (rb"....ftypavi[fs]", "an AVIF"),
+    (rb"....ftyp", "a HEIC (or a film)"),
+    (rb"GIF8", "a GIF"),
+    (rb"BM", "a BMP"),
+    (rb"II\*\0|MM\0\*", "a TIFF"),
+    (rb"<svg", "a SVG"),
+    (rb"%PDF", "a PDF"),
 )
 _WANTED = "a JPEG, a PNG or a WebP is expected"
 
@@ -37,16 +42,9 @@ def image(frame: object) -> tuple[bytes, str]:
     data = view.tobytes()
     if not data:
         raise ConfigError(f"the frame is empty: {_WANTED}")
-    for begins, mime_type in _TAKEN:
-        if data.startswith(begins):
-            return data, mime_type
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return data, "image/webp"
-    # HEIC, AVIF and MP4 have the same beginning; the brand behind it tells them apart.
-    if data[4:8] == b"ftyp":
-        kind = "an AVIF" if data[8:12] in (b"avif", b"avis") else "a HEIC (or a film)"
-        raise ConfigError(f"the frame is {kind}: {_WANTED}")
-    for begins, name in _REFUSED:
-        if data.startswith(begins):
-            raise ConfigError(f"the frame is a {name}: {_WANTED}")
+    for begins, kind in _KINDS:
+        if re.match(begins, data, re.DOTALL):
+            if kind.startswith("image/"):
+                return data, kind
+            raise ConfigError(f"the frame is {kind}: {_WANTED}")
     raise ConfigError(f"the frame is not an encoded image: {_WANTED}. Raw pixels have to be encoded first")

@@ -25,7 +25,7 @@ from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 
-from .resend import MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
+from .resend import ENDINGS_AT_MOST, MEDIA_ENDINGS_AT_MOST, MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
@@ -35,13 +35,6 @@ AWAY = "the connection is away"
 SLOW = "the line is slow: more than 2 MiB of audio and video were waiting"
 OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
 FATAL = "the service closed every connection on which it was sent"
-#: After this many connections closed while one text was in flight, it is taken for what closes them.
-ENDINGS_AT_MOST = 5
-#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
-#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
-#: call again.
-MEDIA_ENDINGS_AT_MOST = 2
-
 #: The kinds of items between which an activity is open.
 ACTIVITY_MARKS = frozenset({"activity_start", "activity_end"})
 
@@ -74,12 +67,6 @@ class Item(Entry):
     def turn(self) -> bool:
         """Whether it is a turn of the conversation."""
         return self.kind in ("text", "content")
-
-    @property
-    def visible(self) -> bool:
-        """Whether it is a text with something in it."""
-        parts = (part for content in self.contents for part in content.get("parts", ()))
-        return self.kind == "text" and any(str(part.get("text") or "").strip() for part in parts)
 
     @property
     def owed(self) -> bool:
@@ -320,7 +307,8 @@ class InputQueue:
             else:
                 # The first audio or visible text opens the activity on the wire. A blank text does not: the pair would
                 # be empty.
-                if not self._begun and (item.kind == "audio" or item.visible):
+                visible = item.kind == "text" and not item.doubtful
+                if not self._begun and (item.kind == "audio" or visible):
                     self._begun = True
                     yield self._start
                     yield from [early for early in waiting if early.media]

@@ -27,10 +27,12 @@ READ        the model has read it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import Enum, auto
 from math import inf
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from livetools.protocol.turns.exchange import Expected
 
@@ -39,6 +41,13 @@ Pong: TypeAlias = Callable[[], int | None]
 
 #: Bytes kept for transparent replay, past which media goes: about 3 minutes of audio at 16 kHz.
 REPLAY_BOUND = 8 * 1024 * 1024
+
+#: After this many connections closed while one text was in flight, it is taken for what closes them.
+ENDINGS_AT_MOST = 5
+#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
+#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
+#: call again.
+MEDIA_ENDINGS_AT_MOST = 2
 
 
 class EntryState(Enum):
@@ -122,15 +131,13 @@ FATES: Mapping[str, Fate] = {
 
 
 class Write:
-    """What is written in one go. The writer says when each of its frames begins, and when all of it was handed to a
-    socket, and pings then, if asked.
+    """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
 
     ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
     where it cannot be told.
     """
 
     def __init__(self) -> None:
-        self.placed = self.begun = 0  # frames that have a place in it, and of those that were begun
         self.handed = False
         self.asks = self.at_once = False
         self.pong: Pong | None = None
@@ -140,20 +147,9 @@ class Write:
         self.asks, self.pong = True, _not_yet
         self.at_once = self.at_once or at_once
 
-    def place(self, frames: int = 1) -> None:
-        """What was put into the outbox since the last time goes in the next frame, or in so many."""
-        self.placed += frames
-
-    def covers(self, frames: Sequence[Frame]) -> None:
-        """These frames are written in one go."""
-        for place, frame in enumerate(frames):
-            frame.begins = self, place
-        # The write is over when its last frame is.
-        frames[-1].write = self
-
-    def begin(self, place: int) -> None:
-        """The writer begins the frame at this place."""
-        self.begun = place + 1
+    def ends_with(self, frame: Frame) -> None:
+        """The write is over when this frame is."""
+        frame.write = self
 
     def hand_over(self) -> None:
         """A socket was handed all of it."""
@@ -168,15 +164,12 @@ def _not_yet() -> int | None:
     return None
 
 
-class Receipt:
+class Receipt(Struct, eq=False):
     """The fate of something that must not be lost: handed to a socket, or failed."""
 
-    __slots__ = ("done", "error", "notify")
-
-    def __init__(self) -> None:
-        self.done = False
-        self.error: Exception | None = None
-        self.notify: Callable[[], None] | None = None
+    done: bool = False
+    error: Exception | None = None
+    notify: Callable[[], None] | None = None
 
     def watch(self, notify: Callable[[], None]) -> None:
         """Call this once, when ``done`` becomes true."""
@@ -199,12 +192,18 @@ class Receipt:
 
 
 class Frame:
-    """What is written to which socket, who waits for that, its place in a write, and the write that ends with it."""
+    """What is written to which socket, who waits for that, what it holds, and the write that ends with it."""
 
-    def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
-        self.link, self.data, self.receipt = link, data, receipt
-        self.begins: tuple[Write, int] | None = None  # its place in a write
+    def __init__(
+        self, link: int, data: bytes | None, receipt: Receipt | None = None, entry: Entry | None = None
+    ) -> None:
+        self.link, self.data, self.receipt, self.entry = link, data, receipt, entry
         self.write: Write | None = None
+
+    def begin(self) -> None:
+        """The writer begins it."""
+        if self.entry is not None:
+            self.entry.begin()
 
     def make(self) -> bytes | None:
         """The bytes, as they are now; ``None``: there is nothing left to write."""
@@ -217,7 +216,7 @@ class Entry:
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
     trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
-    handed it, and may have ended for it; ``place``: that of its frame in the write.
+    handed it, and may have ended for it.
     """
 
     def __init__(self, kind: str) -> None:
@@ -226,8 +225,12 @@ class Entry:
         self.after_turn: Expected | None = None
         self.answer: Expected | None = None
         self.at_latest: float = inf
-        self.read = False
-        self.endings = self.place = 0
+        self.begun = self.read = False
+        self.endings = 0
+
+    def begin(self) -> None:
+        """The writer begins its frame."""
+        self.begun = True
 
     @property
     def state(self) -> EntryState:
@@ -256,13 +259,12 @@ class Entry:
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
         if not self.read:
-            state = self.state
             # Two ways, the cheap one first: by the count of turn ends no other cause is left; else by the turn before
             # it.
-            self.read = ends >= self.at_latest and (state, _PROOF) in READ_BY
-            reached = self.after_turn is None or self.after_turn.over
-            if not self.read and reached and not self.before_its_pong:
-                self.read = (state, _OUTPUT) in READ_BY
+            if ends >= self.at_latest:
+                self.read = (self.state, _PROOF) in READ_BY
+            elif self.after_turn is None or self.after_turn.over:
+                self.read = (self.state, _OUTPUT) in READ_BY and not self.before_its_pong
         return self.read
 
     @property
@@ -285,8 +287,8 @@ class Entry:
         # Where turns have ended the model works through what it got: what it has not come to is not to blame. Where
         # none has, everything that was begun may be.
         reached = self.after_turn is None or self.after_turn.over
-        begun = self.write is not None and (self.write.handed or self.write.begun > self.place)
-        return begun and (reached or not turned)
+        handed = self.begun or (self.write is not None and self.write.handed)
+        return handed and (reached or not turned)
 
     @property
     def safe(self) -> bool:
@@ -340,7 +342,7 @@ class Outbox:
         at_latest: float = inf,
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
-        entry.write, entry.place, entry.read = write, write.placed, False
+        entry.write, entry.begun, entry.read = write, False, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         # Media and marks of activity are not followed: nothing is done about their loss.
         followed = entry.kind in FATES

@@ -308,12 +308,9 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
     for entry in _listed(raw):
         # An entry that is not an object has neither id nor name to answer with: it can only be reported.
         if isinstance(entry, dict):
-            call = FunctionCall(
-                _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
-            )
-            call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args"))) or ()
-            call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
-            message.calls.append(call)
+            id, name, args = _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
+            pieces = _listed(_either(entry, "partial_args")) or ()
+            message.calls.append(FunctionCall(id, name, args, pieces, bool(_either(entry, "will_continue"))))
         news: list[object] = []
         find_unknown(entry, "FunctionCall", "functionCall", news)
         # The whole entry is reported, once, and not only the field that is unknown.

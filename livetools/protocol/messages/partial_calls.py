@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from livetools.protocol.calls.call_states import Asked
+from livetools.events import Call
+from livetools.setup.sdk.camel_case import camel
 
 from .incoming import RAW_ARGS, FunctionCall
 
+Asked: TypeAlias = Call | FunctionCall  # a call that is whole
 Json: TypeAlias = Any  # whatever JSON can say
 
 #: Characters of values and paths in one call; what has more is answered with a refusal.
@@ -27,31 +29,17 @@ _TOKEN = re.compile(
 )
 
 
-class CallPiece(Asked, Protocol):
-    """A call as it came: whole, or a piece of one."""
-
-    @property
-    def partial_args(self) -> Sequence[Any]: ...
-
-    @property
-    def will_continue(self) -> bool: ...
-
-
 class PartialCalls:
     """The calls of a connection that are not whole yet."""
 
     def __init__(self) -> None:
         self.growing: tuple[_Growing, ...] = ()  # read-only from outside
 
-    def whole(self, calls: Sequence[CallPiece]) -> Sequence[Asked]:
+    def whole(self, calls: Sequence[FunctionCall]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
         # Nearly always nothing is in pieces: the list is handed on as it is.
-        if not self.growing:
-            for call in calls:
-                if call.will_continue or call.partial_args:
-                    break
-            else:
-                return calls
+        if not (self.growing or any(call.will_continue or call.partial_args for call in calls)):
+            return calls
         return [whole for call in calls if (whole := self._add(call)) is not None]
 
     def cancel(self, ids: Iterable[str]) -> None:
@@ -63,7 +51,7 @@ class PartialCalls:
         """The connection is lost: what was not whole never will be."""
         self.growing = ()
 
-    def _add(self, piece: CallPiece) -> Asked | None:
+    def _add(self, piece: FunctionCall) -> Asked | None:
         growing = self._of(piece)
         if growing is None:
             if not (piece.will_continue or piece.partial_args):
@@ -77,7 +65,7 @@ class PartialCalls:
         self.growing = tuple(each for each in self.growing if each is not growing)
         return FunctionCall(growing.id, growing.name, growing.arguments())
 
-    def _of(self, piece: CallPiece) -> _Growing | None:
+    def _of(self, piece: FunctionCall) -> _Growing | None:
         """The call that this piece belongs to: by its id, else the newest one, if it may be of that name."""
         if piece.id:
             return next((each for each in self.growing if each.id == piece.id), None)
@@ -89,14 +77,14 @@ class PartialCalls:
 class _Growing:
     """One call so far."""
 
-    def __init__(self, first: CallPiece) -> None:
+    def __init__(self, first: FunctionCall) -> None:
         self.id, self.name = first.id, first.name
         self._args: dict[str, Json] = {}
         self._values: dict[str, Json | list[str]] = {}  # by path; a string as its parts
         self._size = 0
         self._unreadable: object = None  # the first piece that could not be placed
 
-    def add(self, piece: CallPiece) -> None:
+    def add(self, piece: FunctionCall) -> None:
         """Take what this piece brings."""
         self.name = self.name or piece.name
         self._args.update(piece.args)
@@ -115,11 +103,12 @@ class _Growing:
         return self._args if self._unreadable is None else {RAW_ARGS: self._unreadable}
 
     def _take(self, part: Mapping[str, Json]) -> bool:
-        path = part.get("jsonPath", part.get("json_path"))
+        said = {camel(name): value for name, value in part.items()}
+        path = said.get("jsonPath")
         if not isinstance(path, str):
             return False
-        for name in ("string", "number", "bool"):
-            value = part.get(f"{name}Value", part.get(f"{name}_value"))
+        for name in ("stringValue", "numberValue", "boolValue"):
+            value = said.get(name)
             # A string may come in several parts, each appended to those before it; numbers and booleans come whole.
             if isinstance(value, str):
                 self._size += len(value)
@@ -129,8 +118,7 @@ class _Growing:
                 parts.append(value)
             elif value is not None:
                 self._values[path] = value
-        # A key whose value is null says null: get() could not tell it from an absent one.
-        if "nullValue" in part or "null_value" in part:
+        if "nullValue" in said:  # its value does not matter
             self._values[path] = None
         # Paths count too: a flood of empty values would otherwise be free.
         self._size += len(path)

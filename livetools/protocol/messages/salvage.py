@@ -3,6 +3,8 @@
 Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece at that place is
 taken out and told, until the rest validates. Its time is proportional to the size of the message, for every content: a
 session waits for it, and every other one in the process.
+
+A call that a model writes as code is not found here but in ``to_events``, which tells it as ``CodeChunk.tool``.
 """
 
 from __future__ import annotations

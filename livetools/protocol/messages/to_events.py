@@ -38,6 +38,13 @@ from .incoming import Part, ServerContent, ServerMessage, Transcription
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
 
+#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
+SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
+#: What ends something; told after the calls of the same message.
+MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
+#: Events that prove the model has read our input.
+PROOF = SPOKEN | MARKERS
+
 # 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
 _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
 
@@ -51,8 +58,6 @@ def events(message: ServerMessage) -> list[Event]:
     """
     content = message.content
     found: list[Event] = []
-    if content is None and not (message.usage or message.unknown or message.voice_activity):
-        return found  # a call by itself, a handle: most messages on the path of a call
     if content is not None and content.interrupted:
         found.append(Interrupted())
     if message.voice_activity is not None:
@@ -101,47 +106,33 @@ def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for side, names in _DETAILS.items():
         found = next((value for value in _values(raw, *names) if isinstance(value, list)), [])
         for entry in found:
-            if not isinstance(entry, Mapping) or not isinstance(entry.get("modality"), str):
-                continue
-            count = _count(entry, "tokenCount")
-            if count > 0:
-                yield f"{side}_{entry['modality'].lower()}", count
+            kind = entry.get("modality") if isinstance(entry, Mapping) else None
+            if isinstance(kind, str) and (count := _count(entry, "tokenCount")) > 0:
+                yield f"{side}_{kind.lower()}", count
 
 
 def _said(content: ServerContent, found: list[Event]) -> None:
     heard, spoken = content.input_transcription, content.output_transcription
     guess = content.interim_input_transcription
     if guess is not None and guess.text:  # before the piece that replaces it
-        found.append(_heard(guess, interim=True))
+        found.append(InputTranscript(**_transcript(guess), interim=True))
     if heard is not None and (heard.text or heard.finished):
-        found.append(_heard(heard))
+        found.append(InputTranscript(**_transcript(heard)))
     if content.model_turn is not None:
         # What the user said comes before what the model says, the transcript of its speech after the sound.
         for part in content.model_turn.parts:
             _part(part, content.interrupted, found)
     if spoken is not None and (spoken.text or spoken.finished):
-        found.append(_spoken(spoken))
+        found.append(OutputTranscript(**_transcript(spoken)))
     for metadata in (content.grounding_metadata, content.url_context_metadata):
         if metadata:
             found.append(Grounding(metadata))
 
 
-def _heard(heard: Transcription, interim: bool = False) -> InputTranscript:
-    return InputTranscript(
-        heard.text, heard.finished, heard.language_code, heard.speaker_label, _words(heard), interim,
-        heard.start_offset, heard.end_offset,
-    )  # fmt: skip
-
-
-def _spoken(spoken: Transcription) -> OutputTranscript:
-    return OutputTranscript(
-        spoken.text, spoken.finished, spoken.language_code, _words(spoken),
-        spoken.start_offset, spoken.end_offset, spoken.speaker_label,
-    )  # fmt: skip
-
-
-def _words(told: Transcription) -> tuple[Word, ...]:
-    return tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
+def _transcript(told: Transcription) -> dict[str, Any]:
+    words = tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
+    fields = {"text": told.text, "finished": told.finished, "language": told.language_code, "words": words}
+    return {**fields, "speaker": told.speaker_label, "start": told.start_offset, "end": told.end_offset}
 
 
 def _part(part: Part, interrupted: bool, found: list[Event]) -> None:

@@ -6,7 +6,7 @@ responses, so that no list of steps can make a history in which a call has no re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -92,17 +92,14 @@ def without_functions(contents: Iterable[Content]) -> list[Content]:
             for part in content["parts"]
             if not part.get("thought") and any(part.get(key) for key in _SAID)
         ]
-        # Neighbours appear where the contents between them held only functions.
-        if said and out and out[-1]["role"] == content["role"]:
-            out[-1]["parts"].extend(said)
-        elif said:
-            out.append({"role": content["role"], "parts": said})
+        if said:  # neighbours appear where the contents between them held only functions
+            _append(out, content["role"], said, joined=("model", "user"))
     return out
 
 
-def _append(out: list[Content], role: str, parts: list[Part]) -> None:
+def _append(out: list[Content], role: str, parts: list[Part], joined: Collection[str] = ("model",)) -> None:
     """Add a content. The model's share one: a function-call turn may not follow another turn of the model."""
-    if role == "model" and out and out[-1]["role"] == "model":
+    if role in joined and out and out[-1]["role"] == role:
         out[-1]["parts"].extend(parts)
     else:
         out.append({"role": role, "parts": list(parts)})

@@ -255,14 +255,11 @@ class Said:
         self._kept, self._size = kept, sum(map(_weight, kept))
 
     def _in_last_turn(self, kind: type[Event]) -> bool:
-        found = at_end = False
         # What follows the last TurnComplete belongs to a turn that has not ended: it counts, and so does the turn
         # before it.
-        for event in self._kept:
-            if isinstance(event, TurnComplete):
-                at_end, found = found, False
-            found = found or isinstance(event, kind)
-        return found or at_end
+        ends = [at for at, event in enumerate(self._kept) if isinstance(event, TurnComplete)]
+        last = self._kept[ends[-2] + 1 :] if len(ends) > 1 else self._kept
+        return any(isinstance(event, kind) for event in last)
 
 
 def _weight(kept: Event | bytes) -> int:

@@ -43,7 +43,6 @@ class Turns:
         self.model = Model.IDLE
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.speech = False  # audio went out on this connection: the model may be at work without a prompt
         self.spoken_to = False  # the user was heard to speak since the last turn ended
         self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.ended_at = -inf
@@ -150,10 +149,6 @@ class Turns:
         self.most += errors
         self.stale.began(restored, bool(errors))
 
-    def hears(self, speech: bool) -> None:
-        """Whether audio goes out on this connection, and may begin turns."""
-        self.speech = speech
-
     def asked_again(self) -> None:
         """The text that was spent is written again."""
         self.swallowed = False
@@ -201,7 +196,7 @@ class Turns:
         # With background reasoning only IDLE ends a turn: a call neither ends nor halts it.
         if not self.status_signal:
             stands = blocks or not ends_turn
-            self._do(TurnEvent.STAND if stands else TurnEvent.CALL, now)
+            self._do(TurnEvent.STAND if stands else TurnEvent.OUTPUT, now)
             if stands:
                 self._standing.add(run)
                 self._halting = self._halting or ends_turn  # its own turnComplete is still to come
@@ -233,33 +228,31 @@ class Turns:
 
     def complete(self, status: str | None, now: float, *, explained: bool = False) -> None:
         """``turnComplete``, with the status that stood beside it; ``explained``: and why the turn has ended."""
+        self._moved(now)
         if status == "IN_PROGRESS":
             self._do(TurnEvent.GO_ON, now)  # a filler: the turn continues
-            self._moved(now)
-            return
-        if self._halting:
+        elif self._halting:
             self._halting, self._halted = False, True  # the end of the call's own generation
             self._do(TurnEvent.HALT, now)
-            self._moved(now)
-            return
-        self.stale.untried &= not explained  # a turn that says why it is empty is an answer
-        # Nothing came in this turn, and errors for lost calls were written: it confirms those, and answers nothing.
-        if self.model is Model.IDLE and self.stale.closes:
-            self._closed_lost(now)
         else:
-            self._end(now)
+            self.stale.untried &= not explained  # a turn that says why it is empty is an answer
+            # Nothing came in this turn, and errors for lost calls were written: it confirms those, and answers nothing.
+            if self.model is Model.IDLE and self.stale.closes:
+                self._closed_lost(now)
+            else:
+                self._end(now)
 
     def status(self, status: str, now: float) -> bool:
         """A status without a turn end. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so
         before."""
-        if status == "IN_PROGRESS":
-            self._do(TurnEvent.BUSY, now)
-        elif status == "IDLE" and self.under_way:
-            self._end(now)
-            return True
-        if status != "IDLE":  # which only repeats what turnComplete has said
+        ends = status == "IDLE" and self.under_way
+        if ends or status != "IDLE":  # else it only repeats what turnComplete has said
             self._moved(now)
-        return False
+        if ends:
+            self._end(now)
+        elif status == "IN_PROGRESS":
+            self._do(TurnEvent.BUSY, now)
+        return ends
 
     # What becomes of calls
 
@@ -312,11 +305,12 @@ class Turns:
             self.exchange.calls.discard(run)
             self._settle()
 
-    def lost(self, now: float, again: bool) -> bool:
-        """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
+    def lost(self, now: float, again: bool, speech: bool = False) -> bool:
+        """The connection is gone; ``again``: the exchange's prompt will be written again; ``speech``: audio went out on
+        it, and may have begun a turn. Whether a turn was cut."""
         cut = self.under_way or self.owed or (not again and not self.idle)
         # A model at work may have made a call that nobody has read: a resumed session would wait for it.
-        self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or self.speech)
+        self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or speech)
         self._do(TurnEvent.LOSE, now)
         self._works_until = now
         if (exchange := self.exchange) is not None and exchange.began:
@@ -331,8 +325,6 @@ class Turns:
 
     def settle_doubts(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
-        if now < self._progress + QUIET_SETTLES:
-            return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
             if self._patience < inf and self.stale.swallows:  # perhaps spent on a lost call: see stale
                 self._spend(now)
@@ -372,9 +364,6 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
-        # No doubt, or none that the silence settles.
-        if self._patience == inf and ((self._queue and self._queue[0].until == inf) or not self.idle):
-            return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
     # The table
@@ -459,7 +448,7 @@ class Turns:
         self._known = self.most = 0
         self._cutting = self._spoken = self._ended_answer = False
         self._halting = self._halted = False
-        self.speech = self.spoken_to = False
+        self.spoken_to = False
         self._patience = inf
 
     # Inside
@@ -510,7 +499,6 @@ class Turns:
             self._unspoken.clear()
         self._cutting = self.spoken_to = self._halted = False
         self.ends, self.ended_at = self.ends + 1, now
-        self._moved(now)
         if cut_off:
             self._over()
         self._settle()
@@ -523,7 +511,6 @@ class Turns:
         if self._queue:  # unless it was spent on a call that nobody knew of
             self._queue[0].doubtful, self._patience = True, PAUSE if self.stale.unseen else CONFIRMED
         self.stale.closed()
-        self._moved(now)
 
     def _slide(self, marks: list[bool]) -> None:
         """The turn that ended spoke of no answer: each is spoken of one turn later than was expected."""

@@ -52,8 +52,6 @@ class Histogram(Struct, eq=False):
         return {
             "count": count,
             "mean": self.sum / count if count else None,
-            "p50": self.quantile(0.5),
-            "p90": self.quantile(0.9),
-            "p99": self.quantile(0.99),
+            **{f"p{percent}": self.quantile(percent / 100) for percent in (50, 90, 99)},
             "max": self.max if count else None,
         }

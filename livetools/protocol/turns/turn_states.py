@@ -10,8 +10,10 @@ THINKING    it said that it will continue by itself (IN_PROGRESS)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from enum import Enum, auto
+from itertools import product
+from typing import TypeAlias
 
 
 class Model(Enum):
@@ -31,8 +33,7 @@ class TurnEvent(Enum):
     __hash__ = object.__hash__
 
     PROMPT = auto()  # a user turn was written
-    OUTPUT = auto()  # the model said something
-    CALL = auto()  # it made a call that ends its turn
+    OUTPUT = auto()  # the model said something, or made a call that ends its turn
     STAND = auto()  # it made a BLOCKING call; the turn continues with the answer
     HALT = auto()  # turnComplete, which the BLOCKING call that it made has brought
     END = auto()  # turnComplete, or IDLE
@@ -58,58 +59,53 @@ class TurnEffect(Enum):
     CLEAR = auto()  # nothing is expected any more
 
 
+_Row: TypeAlias = tuple[Iterable[Model], tuple[TurnEvent, ...], Model | None, tuple[TurnEffect, ...]]
+
+
+def _table(*rows: _Row) -> dict[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]]:
+    """A row is of states in which one of some events leads to a state (``None``: it stays), with effects."""
+    table = {}
+    for states, events, to, effects in rows:
+        for state, on in product(states, events):
+            table[state, on] = (to or state, effects)
+    return table
+
+
 _I, _C, _S, _T = Model
 
 #: Where each input leads, and what follows. What is not in the table does nothing.
-TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = {
+TABLE = _table(
     # PLACE comes before EXPECT: a turn that is under way ends first, and its end must not be taken for the answer to
     # this prompt. When IDLE, nothing is under way that could need a place.
-    (_I, TurnEvent.PROMPT): (_I, (TurnEffect.EXPECT,)),
-    (_C, TurnEvent.PROMPT): (_C, (TurnEffect.PLACE, TurnEffect.EXPECT)),
-    (_S, TurnEvent.PROMPT): (_S, (TurnEffect.PLACE, TurnEffect.EXPECT)),
-    (_T, TurnEvent.PROMPT): (_T, (TurnEffect.PLACE, TurnEffect.EXPECT)),
+    ((_I,), (TurnEvent.PROMPT,), None, (TurnEffect.EXPECT,)),
+    ((_C, _S, _T), (TurnEvent.PROMPT,), None, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     # Only output that follows IDLE begins a turn. Behind a BLOCKING call or IN_PROGRESS the model continues the turn
-    # that it is in. SPEAKING has no row: more output changes nothing.
-    (_I, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
-    (_C, TurnEvent.OUTPUT): (_S, ()),
-    (_T, TurnEvent.OUTPUT): (_S, ()),
-    # A call that ends its turn is output of that turn: its turnComplete follows with it, or shortly after (3.8,
-    # measured 2026-09-16).
-    (_I, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
-    (_C, TurnEvent.CALL): (_S, ()),
-    (_T, TurnEvent.CALL): (_S, ()),
+    # that it is in. SPEAKING has no row: more output changes nothing. A call that ends its turn is output of that turn:
+    # its turnComplete follows with it, or shortly after (3.8, measured 2026-09-16).
+    ((_I,), (TurnEvent.OUTPUT,), _S, (TurnEffect.BEGIN,)),
+    ((_C, _T), (TurnEvent.OUTPUT,), _S, ()),
     # CALLING is a turn in which nothing but a BLOCKING call has come. If the server takes that call back, no
     # turnComplete need follow. After words it stays SPEAKING: such a turn ends with a turnComplete in any case.
-    (_I, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
+    ((_I,), (TurnEvent.STAND,), _C, (TurnEffect.BEGIN,)),
     # Half-cascade on Vertex ends the generation that made the call with a turnComplete of its own, and sends another
     # one after the answer (pydantic-ai 2.68). Between the two no end is due, which is what CALLING means.
-    (_S, TurnEvent.HALT): (_C, ()),
+    ((_S,), (TurnEvent.HALT,), _C, ()),
     # An END in IDLE is an empty turn: it uses up its place like any other.
-    (_I, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    ((_I,), (TurnEvent.END,), None, (TurnEffect.POP,)),
     # A turn that audio began may have no place in the queue. It gets one before POP, which would remove the question's:
     # whether it ended behind words, behind a call without a word on it, or behind a filler.
-    (_C, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
-    (_S, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
-    (_T, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    ((_C, _S, _T), (TurnEvent.END,), _I, (TurnEffect.PLACE, TurnEffect.POP)),
     # 3.8 extended thinking ends each filler with turnComplete and IN_PROGRESS; calls and the answer follow in the same
-    # turn.
-    (_I, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
-    (_C, TurnEvent.GO_ON): (_T, ()),
-    (_S, TurnEvent.GO_ON): (_T, ()),
-    # SPEAKING and THINKING have no row: that a model at work is busy says nothing new.
-    (_I, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
-    (_C, TurnEvent.BUSY): (_T, ()),
+    # turn. BUSY has no row for SPEAKING and THINKING: that a model at work is busy says nothing new.
+    ((_I,), (TurnEvent.GO_ON, TurnEvent.BUSY), _T, (TurnEffect.BEGIN,)),
+    ((_C,), (TurnEvent.GO_ON, TurnEvent.BUSY), _T, ()),
+    ((_S,), (TurnEvent.GO_ON,), _T, ()),
     # Only from CALLING: the turn held nothing but that call. In the other states its end is still due.
-    (_C, TurnEvent.CALLED_OFF): (_I, ()),
+    ((_C,), (TurnEvent.CALLED_OFF,), _I, ()),
     # A turn that is under way gets a place before GIVE_UP, since it may still end late: that end must not count for the
     # next question.
-    (_I, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
-    (_C, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
-    (_S, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
-    (_T, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
+    ((_I, _C), (TurnEvent.STALL,), _I, (TurnEffect.GIVE_UP,)),
+    ((_S, _T), (TurnEvent.STALL,), _I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
     # A generation never continues on another connection, and its turnComplete never comes (pydantic-ai 2.68).
-    (_I, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
-    (_C, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
-    (_S, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
-    (_T, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
-}
+    (Model, (TurnEvent.LOSE,), _I, (TurnEffect.CLEAR,)),
+)

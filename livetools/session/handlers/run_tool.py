@@ -22,7 +22,7 @@ from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, outcome, tool_error
-from livetools.transport.loop.wake import this_task, was_cancelled
+from livetools.transport.loop.wake import was_cancelled
 
 from . import call_hooks
 from .from_thread import FromThread
@@ -74,7 +74,7 @@ class ToolRunner:
             done = cancelled() if job.stopped else await self._handle(job, tool, desk)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
-            if was_cancelled(this_task()):
+            if was_cancelled():
                 await turn_of_the_loop()
             if not is_of_the_user(error):
                 raise

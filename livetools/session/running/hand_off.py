@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from livetools.errors import LiveToolsError, LocalProtocolError
+from livetools.errors import LiveToolsError
 from livetools.events import Event, HandedOff
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
-from livetools.protocol.session_machine import NO_DIAL, Machine
+from livetools.protocol.session_machine import Machine
 from livetools.setup.plan import replan
 from livetools.setup.plan_fields import ToolSpec
 from livetools.tools import Agent, Tool, as_tools
@@ -40,8 +40,6 @@ def change(machine: Machine, agent: Agent, now: float, event: Event | None = Non
         instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
         tools = None if specs is None else plan.setup.get("tools", [])
         frame = outgoing.context_update(instructions, tools)
-    elif not machine.may_move:
-        raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
     return machine.update(plan, frame, now, event)
 
 

@@ -21,7 +21,7 @@ from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.transport.contract import Transport
 from livetools.transport.loop.timer import GAP
-from livetools.transport.loop.wake import Latch, Wake
+from livetools.transport.loop.wake import Wake
 
 from . import leaving
 from .clock import Clock
@@ -60,7 +60,7 @@ class SessionDriver(Driver[Machine]):
         self.observers = observers
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
-        self.over = Latch()
+        self.over = anyio.Event()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
 
@@ -84,7 +84,7 @@ class SessionDriver(Driver[Machine]):
 
     def close(self) -> None:
         """End the session, if it is not over."""
-        if not self.over.is_set:
+        if not self.over.is_set():
             super().close()
 
     # What the machine wants

@@ -24,7 +24,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError
-from livetools.transport.loop.wake import Latch, on_trio, this_loop
+from livetools.transport.loop.wake import on_trio, this_loop
 
 if TYPE_CHECKING:
     import trio
@@ -101,8 +101,8 @@ class Host:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
         self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
-        self._ready = Latch()
-        self._ended = Latch()
+        self._ready = anyio.Event()
+        self._ended = anyio.Event()
         self._group: TaskGroup | None = None  # from the first step of ``main`` on
         self._stopped = False
         self._error: BaseException | None = None

@@ -129,9 +129,7 @@ class Writer:
         data = frame.make()
         if data is not None and self.frame_taps is not None:
             self.frame_taps.frame("client", frame.link, data)
-        if frame.begins is not None:
-            write, place = frame.begins
-            write.begin(place)
+        frame.begin()
         try:
             if data is not None:
                 await _write(transport, data, frame.write)

@@ -9,20 +9,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
-
-class Wake(Protocol):
-    """A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
-
-    Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
-    loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
-    """
-
-    def wait(self) -> Awaitable[None]: ...
-
-    def set(self) -> None: ...
+#: A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
+#:
+#: Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
+#: loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
+Wake: TypeAlias = "_AsyncioWake | _TrioWake"
 
 
 def on_trio() -> bool:
@@ -43,11 +37,6 @@ def this_loop() -> object | None:
         return None
 
 
-def this_task() -> asyncio.Task[object] | None:
-    """The task that runs, on asyncio; ``None`` on trio."""
-    return None if on_trio() else asyncio.current_task()
-
-
 def open_nurseries() -> bool:
     """Whether this task has opened nurseries, on trio, and not left them; false on asyncio."""
     if not on_trio():
@@ -57,8 +46,9 @@ def open_nurseries() -> bool:
     return bool(trio.lowlevel.current_task().child_nurseries)
 
 
-def was_cancelled(task: asyncio.Task[object] | None) -> bool:
-    """Whether somebody cancelled this task by ``Task.cancel``, and it ran on (only asyncio has that)."""
+def was_cancelled() -> bool:
+    """Whether somebody cancelled the task that runs by ``Task.cancel``, and it ran on (only asyncio has that)."""
+    task = None if on_trio() else asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
@@ -71,35 +61,6 @@ def name_loop() -> None:
         name = sniffio.current_async_library_cvar
         if name.get() != "asyncio":  # to ask costs less than to set it at every read
             name.set("asyncio")
-
-
-class Latch:
-    """Something that happens once, for any number that wait. ``is_set`` says whether it has."""
-
-    __slots__ = ("_waiting", "is_set")
-
-    def __init__(self) -> None:
-        self.is_set = False
-        self._waiting: Sequence[Wake] = ()
-
-    def set(self) -> None:
-        """It has happened. In the loop of those who wait."""
-        self.is_set = True
-        for wake in self._waiting:
-            wake.set()
-
-    async def wait(self) -> None:
-        """Until it has happened."""
-        if self.is_set:
-            return
-        wake = make_wake()
-        self._waiting = (*self._waiting, wake)
-        try:
-            await wake.wait()
-        finally:
-            waiting = list(self._waiting)
-            waiting.remove(wake)
-            self._waiting = tuple(waiting)
 
 
 def make_wake() -> Wake:

@@ -93,10 +93,10 @@ def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_ask
     b.offer(Asked("a", "asks"), Asked("b", "asks"), Asked("c", "asks"))
     assert [c.call.id for c in b.of(AskApproval)] == ["a", "b", "c"]
     assert b.of(ApprovalRequested) == []
-    b.calls.ask(1, 0.0)
+    b.calls.judge(1, True, 0.0)
     assert [e.call.id for e in b.of(ApprovalRequested)] == ["a"]
     b.calls.settled(2, Outcome({"error": "n is missing"}, began=False), 0.0)
-    b.calls.approve(3, 0.0)
+    b.calls.judge(3, None, 0.0)
     assert [s.call.id for s in b.of(Start)] == ["c"]
     assert [(r["id"], r["response"]) for r in b.answers()] == [("b", {"error": "n is missing"})]
 
@@ -104,13 +104,13 @@ def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_ask
 def test_a_waiting_call_is_told_to_the_model_where_it_takes_that() -> None:
     b = bench(CallPolicy("tool", approval=True, takes_more=True, takes_scheduling=True))
     b.offer(Asked("a"))
-    b.calls.ask(1, 0.0)
+    b.calls.judge(1, True, 0.0)
     [interim] = b.answers()
     assert interim["willContinue"] is True
     assert interim["scheduling"] == "SILENT"
-    assert b.calls.approve(1, 0.0)
-    assert not b.calls.approve(1, 0.0), "twice"
-    assert not b.calls.refuse(1, "no", 0.0)
+    assert b.calls.judge(1, None, 0.0)
+    assert not b.calls.judge(1, None, 0.0), "twice"
+    assert not b.calls.judge(1, "no", 0.0)
 
 
 def test_a_call_that_is_only_declared_waits_to_be_answered_by_hand() -> None:
@@ -210,7 +210,7 @@ def test_after_the_end_nothing_is_held() -> None:
     assert b.answers() == []
     assert b.calls.stats(1.0) == []
     assert b.calls.wake_at() == inf
-    assert not b.calls.approve(2, 1.0)
+    assert not b.calls.judge(2, None, 1.0)
 
 
 @pytest.mark.parametrize("how", ["answered", "expired", "cancelled", "background", "lost"])
@@ -269,7 +269,7 @@ def test_handlers_that_run_on_after_the_end_are_undone_once_without_their_result
 def test_a_refusal_of_a_shared_run_is_the_answer_to_all_who_share_it() -> None:
     b = bench(CallPolicy("tool", join=True, approval=True, approval_timeout=9.0))
     b.offer(Asked("a"), Asked("b"))
-    b.calls.refuse(1, "no", 0.0)
+    b.calls.judge(1, "no", 0.0)
     assert [(r["id"], r["response"]["error"]) for r in b.answers()] == [
         ("a", "the call was not approved: no"),
         ("b", "the call was not approved: no"),
@@ -282,7 +282,7 @@ def test_a_refusal_of_a_shared_run_is_the_answer_to_all_who_share_it() -> None:
 def test_the_time_of_a_shared_run_is_that_of_its_handler() -> None:
     b = bench(CallPolicy("tool", join=True, approval=True, approval_timeout=9.0, timeout=5.0))
     b.offer(Asked("a"), Asked("b"))
-    b.calls.approve(1, 8.0)
+    b.calls.judge(1, None, 8.0)
     b.calls.tick(9.0)
     assert b.answers() == []
     b.calls.tick(13.0)
@@ -298,7 +298,7 @@ def test_calls_that_shared_a_run_go_on_when_it_is_taken_back_before_it_began(wai
     b.calls.cancel(["a"], 0.0)
     if approval:
         assert [c.call.id for c in b.of(AskApproval)] == ["a", "b"]
-        b.calls.approve(3, 0.0)
+        b.calls.judge(3, None, 0.0)
     b.calls.settled(1, Outcome({}), 0.0)
     assert [s.call.id for s in b.of(Start)] == ["x", "b"]
     b.calls.settled(3, Outcome({"output": 1}), 0.0)

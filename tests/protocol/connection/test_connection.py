@@ -269,10 +269,10 @@ def test_a_second_go_away_never_gives_more_time_than_the_first() -> None:
 def test_a_move_that_failed_is_tried_again_while_there_is_time() -> None:
     one = standing(ReconnectPolicy(initial=2.0, jitter=0.0))
     one.go_away(50.0, 0.0)
-    assert one.move_if_quiet(Snapshot(), 9.0) == [Dial(2)]
+    assert one.planned_move(Snapshot(), 9.0) == [Dial(2)]
     one.gone(2, Close(), Snapshot(), 10.0)
     assert (one.wake_at(Snapshot()), one.wake_at(BUSY)) == (12.0, 10 + LATEST * 40)
-    assert one.move_if_quiet(Snapshot(), 12.0) == [Dial(3)]
+    assert one.planned_move(Snapshot(), 12.0) == [Dial(3)]
     one.gone(3, Close(), Snapshot(), 49.5)
     assert one.wake_at(BUSY) == 49.5 + 4.0
 
@@ -281,7 +281,7 @@ def test_a_move_of_our_own_accord_waits_for_quiet_without_a_deadline() -> None:
     one = standing()
     one.go_away(inf, 0.0)
     assert one.wake_at(BUSY) == inf
-    one.move_if_quiet(Snapshot(), 1.0)
+    one.planned_move(Snapshot(), 1.0)
     one.gone(2, Close(), Snapshot(), 1.0)
     assert one.wake_at(BUSY) == inf
 

@@ -226,6 +226,7 @@ def by_hand(**fields: bool) -> tuple[Queue, list[Event]]:
 def said(name: str, words: str = "words") -> Item:
     item = text(name)
     item.contents = ({"role": "user", "parts": [{"text": words}]},)
+    item.doubtful = not words.strip()
     return item
 
 

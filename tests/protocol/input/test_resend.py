@@ -187,7 +187,7 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
     # The service can have received it, and closed, before the writer runs again to say that it was handed over.
     box, write = Outbox(), Write()
     box.wrote(text := Entry("text"), write)
-    write.begin(0)
+    text.begin()
     assert text.state is EntryState.WRITING
     box.lost()
     assert text.endings == 1
@@ -196,9 +196,8 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
 def test_nor_has_it_ended_for_what_the_writer_had_not_begun() -> None:
     box, write = Outbox(), Write()
     box.wrote(first := Entry("text"), write)
-    write.place()
     box.wrote(second := Entry("text"), write)
-    write.begin(0)
+    first.begin()
     box.lost()
     assert (first.endings, second.endings) == (1, 0)
 

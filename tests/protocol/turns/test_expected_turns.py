@@ -349,7 +349,7 @@ def test_an_exchange_goes_on_while_its_call_waits_for_approval() -> None:
     exchange, _ = d.machine.ask("?", d.now)
     d.drain().server(CALL).turn_complete().later(10)
     assert not exchange.done
-    d.machine.approve(1, d.now)
+    d.machine.judge(1, None, d.now)
     d.drain().settle("c1").say("done").turn_complete()
     assert exchange.done
 

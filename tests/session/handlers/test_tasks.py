@@ -28,7 +28,7 @@ from livetools import (
 )
 from livetools.session.handlers.job import Desk, Job
 from livetools.session.handlers.run_tool import ToolRunner
-from livetools.transport.loop.wake import on_trio, this_task
+from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
 
@@ -814,7 +814,7 @@ async def test_waves_of_calls_are_answered_and_leave_no_task_behind(
         return n
 
     async def takes_its_cancellation_back(n: int) -> int:
-        if (task := this_task()) is not None:
+        if not on_trio() and (task := asyncio.current_task()) is not None:
             task.cancel()
             if n % 2:
                 task.uncancel()

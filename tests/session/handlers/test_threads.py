@@ -38,7 +38,7 @@ async def test_threads_are_bounded_reused_and_counted() -> None:
         release.wait()
 
     futures = [threads.submit(work) for _ in range(5)]
-    while threads.running < 2:
+    while len(names) < 2:
         await anyio.sleep(0.001)
     assert (threads.running, threads.waiting) == (2, 3)
     release.set()

@@ -242,6 +242,7 @@ async def test_what_waits_for_a_hook_is_bounded(opened: Opened, caplog: pytest.L
         line.says("end")
         await line.until(TurnComplete)
         go.set()
+        await line.quiet()
     assert heard[-1] == "end"
     assert len(heard) <= guardrails.MAX_WAITING + 1
     assert "is behind by 1000 transcripts" in caplog.text

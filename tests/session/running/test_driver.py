@@ -26,7 +26,7 @@ from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.testing import FakeClock
 from livetools.tools import Tool
-from livetools.transport.loop.wake import Latch, on_trio
+from livetools.transport.loop.wake import on_trio
 
 pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 
@@ -45,7 +45,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.answers: list[tuple[str, object]] = []
-        self.full: Latch | None = None
+        self.full: anyio.Event | None = None
 
     async def send(self, frame: bytes) -> None:
         if self.full is not None:
@@ -84,7 +84,7 @@ class Line(Driver[AttachedMachine]):
 @asynccontextmanager
 async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
     line = Line([Tool(function) for function in functions], clock or SystemClock())
-    host, over = Host(), Latch()
+    host, over = Host(), anyio.Event()
 
     async def main(group: Any, ready: Any) -> None:
         async with Starter(group) as starter:
@@ -120,7 +120,7 @@ async def test_calls_that_never_wait_are_answered_in_their_order() -> None:
 
 async def test_what_comes_while_somebody_writes_is_written_behind_it() -> None:
     async with driven(double) as line:
-        line.recorder.full = Latch()
+        line.recorder.full = anyio.Event()
         line.calls("double")
         await anyio.wait_all_tasks_blocked()
         assert line.recorder.answers == []
@@ -137,7 +137,7 @@ async def test_no_frames_are_taken_from_the_machine_while_somebody_writes(
 ) -> None:
     """They stay where they are bounded, and where they can still be taken back."""
     async with driven(double) as line:
-        line.recorder.full = Latch()
+        line.recorder.full = anyio.Event()
         line.calls("double")
         await anyio.wait_all_tasks_blocked()
         assert line.writer.writing

@@ -11,7 +11,7 @@ from support.waiting import cancelled_once_it_waits
 
 import livetools
 from livetools import AuthenticationError, ConnectFailed, SetupTimeout
-from livetools.protocol.connection.close_codes import http_error
+from livetools.protocol.connection.http_statuses import http_error
 from livetools.testing import FakeLiveServer, User
 from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Dialer, Transport

@@ -10,7 +10,6 @@ import anyio
 import pytest
 
 from livetools.transport.loop.wake import (
-    Latch,
     make_wake,
     name_loop,
     on_trio,
@@ -72,27 +71,6 @@ async def test_a_post_from_the_loops_own_thread_runs_at_once() -> None:
     ran: list[int] = []
     poster()(lambda: ran.append(1))
     assert ran == [1]
-
-
-async def test_a_latch_lets_all_go_and_stays_open() -> None:
-    latch = Latch()
-    gone: list[int] = []
-
-    async def wait(n: int) -> None:
-        await latch.wait()
-        gone.append(n)
-
-    async with anyio.create_task_group() as group:
-        for n in range(3):
-            group.start_soon(wait, n)
-        with anyio.move_on_after(0.001):
-            await latch.wait()
-        assert not gone
-        latch.set()
-    with anyio.fail_after(30):
-        await latch.wait()
-    assert sorted(gone) == [0, 1, 2]
-    assert latch.is_set
 
 
 async def test_the_loop_that_runs_is_told_from_another() -> None:

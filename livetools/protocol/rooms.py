@@ -1,41 +1,68 @@
-"""What the shell may know of a session's machine: facts, each with one dot. Nothing here changes anything."""
+"""The rooms of a session, and what the shell may know of them: facts, each with one dot."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from livetools.events import Call, Usage
 from livetools.setup.plan_fields import Plan
 
+from .calls.actions import Action
 from .calls.call_states import Record
 from .calls.calls import Calls
 from .connection.connection import Connection, Loss
 from .connection.parking import Parking
+from .connection.reconnect_policy import ReconnectPolicy
+from .emitter import Emitter
 from .input.input_queue import InputQueue
-from .input.resend import Receipt
+from .input.resend import Outbox, Receipt
 from .pending import Pending
 from .plan_changes import PlanChanges
 from .receive import Reception
+from .send import Dispatch
+from .turns.exchange import Said
+from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
 from .turns.speech_times import SpeechTimes
 
 
 class View:
-    """The facts of a session. ``plan``: what the model knows."""
+    """The rooms of a session, and the facts of them. ``actions`` is emptied by the driver, which performs them in their
+    order."""
 
-    plan: Plan
-    calls: Calls
-    connection: Connection
-    input: InputQueue
-    limits: TimeLimits
-    parking: Parking
-    reception: Reception
-    speech: SpeechTimes
-    closed: bool
-    to_come: Pending
-    changes: PlanChanges
-    _now: float
+    def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
+        self.actions: deque[Action] = deque()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self._told = Emitter(self.turns, self.said)
+        self._tell = self._told.tell
+        self.calls = Calls(plan, self._tell, self.actions.append)
+        realtime = plan.text_channel == "realtime"
+        self.outbox = Outbox(plan.transparent)
+        self.input = InputQueue(
+            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
+        )
+        self.connection = Connection(plan, policy, random)
+        self.speech = SpeechTimes()
+        shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
+        self.dispatch = Dispatch(*shared)
+        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
+        self.reception = Reception(*shared, self._tell, plan.model)
+        self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
+        self.changes = PlanChanges(plan)
+        self.closed = False
+        self._now = 0.0
+
+    @property
+    def plan(self) -> Plan:
+        """What the model knows."""
+        return self.calls.plan
+
+    def record(self, run: int) -> Record | None:
+        """What is known of a call whose handler runs, or that is still owed something."""
+        return self.calls.records.get(run)
 
     @property
     def handle(self) -> str | None:
@@ -63,13 +90,8 @@ class View:
         return self.parking.owed()
 
     @property
-    def parked(self) -> bool:
-        """Whether it was closed because it was to be parked."""
-        return self.parking.parked
-
-    @property
-    def lost_by_parking(self) -> Sequence[str]:
-        """What was not saved when it was parked, in words."""
+    def lost_by_parking(self) -> Sequence[str] | None:
+        """What was not saved when it was parked, in words; ``None``: it was not closed because it was to be parked."""
         return self.parking.left
 
     @property
@@ -86,19 +108,6 @@ class View:
     def last_loss(self) -> Loss | None:
         """How the last connection was lost; ``None``: none was."""
         return self.connection.last_loss
-
-    @property
-    def may_move(self) -> bool:
-        """Whether a change can go with the setup of another connection: the policy allows one, or it is under way."""
-        return self.connection.sends_setup
-
-    def record(self, run: int) -> Record | None:
-        """What is known of a call whose handler runs, or that is still owed something."""
-        return self.calls.records.get(run)
-
-    def wanted(self, run: int) -> bool:
-        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
-        return self.calls.wanted(run)
 
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
