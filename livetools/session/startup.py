@@ -86,7 +86,7 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.observers += (self.keeper,)
+            driver.observe(self.keeper)
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
@@ -96,7 +96,7 @@ class Startup:
                     self.guardrails = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.observers += (self.guardrails,)
+                    driver.observe(self.guardrails)
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:
