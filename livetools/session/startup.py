@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -74,7 +74,7 @@ class Startup:
             left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
-        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=left)
+        machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
         observers = self.transcript, self.listeners
         driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
         await host.start(partial(self._run, driver, session))
@@ -114,10 +114,6 @@ class Startup:
                 "the connect(handle=...) that continues it",
                 " and ".join(changed),
             )
-
-    def _seed(self) -> list[Mapping[str, object]]:
-        plan = self.plan
-        return list(self.transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
 
 
 def _log_full(most: int) -> None:
