@@ -130,14 +130,7 @@ class Machine(View):
 
     def generate_reply(self, instructions: str | None, now: float) -> Receipt:
         """The model speaks, though nobody has asked it to, at the next quiet moment."""
-        self._now = now
-        item = self.dispatch.reply(instructions)
-        assert item.receipt is not None
-        if self.closed:
-            item.receipt.fail(self._error)
-        else:
-            self.dispatch.speak(item)
-        return item.receipt
+        return self._put(self.dispatch.reply(instructions), now, unasked=True)
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""
@@ -467,11 +460,14 @@ class Machine(View):
 
     # Inside
 
-    def _put(self, item: Item, now: float) -> Receipt:
+    def _put(self, item: Item, now: float, unasked: bool = False) -> Receipt:
+        """Queue an item of the user's, or what the model is to say ``unasked``; after the end its receipt fails."""
         self._now = now
         assert item.receipt is not None
         if self.closed:
             item.receipt.fail(self._error)
+        elif unasked:
+            self.dispatch.speak(item)
         else:
             self.input.put(item)
             self.speech.present(now)
