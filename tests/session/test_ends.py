@@ -198,6 +198,26 @@ async def test_arguments_that_do_not_fit_leave_nothing_to_undo(opened: Opened) -
     assert undos.all == []
 
 
+async def test_an_undo_that_begins_late_has_as_much_time_as_any(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("livetools.session.running.leaving.HANDLERS_END", 1.0)
+    began, undone = threading.Event(), threading.Event()
+
+    async def book() -> None:
+        began.set()
+        await anyio.sleep_forever()
+
+    async def undo(call: Call, result: object) -> None:
+        while "it still runs 1 s" not in caplog.text:
+            await anyio.sleep(0.001)
+        await anyio.sleep(0.02)
+        undone.set()
+
+    await play(opened, Tool(book, undo=undo), began, "leaving")
+    assert undone.is_set()
+
+
 # What swallows every cancellation
 
 

@@ -49,24 +49,26 @@ class Sockets:
     def __init__(self, starter: Starter, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
         self._starter, self._dialer, self._endpoint, self._wire = starter, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
-        self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
+        self._scopes: dict[int, anyio.CancelScope] = {}  # of every task: it dials, reads, or closes
+        self._unended: set[int] = set()  # those whose end was not reported
         self.progress = Progress()  # of the last dial
         self._changed: Wake | None = None  # set when a connection has ended, once somebody waits for that
 
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
+        self._unended.add(link)
         self._starter.start(partial(self._run, link, scope), copy_context())
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
             self._starter.group.start_soon(transport.aclose)
-        elif (scope := self._scopes.get(link)) is not None:
-            scope.cancel()
+        elif link in self._unended:
+            self._scopes[link].cancel()
 
     def close(self) -> None:
-        """Cut off every connection that has not ended."""
+        """Cut off every connection that is still there, and what only closes one."""
         for scope in self._scopes.values():
             scope.cancel()
 
@@ -84,7 +86,7 @@ class Sockets:
     async def gone(self) -> None:
         """Until every connection has ended."""
         self._changed = make_wake()
-        while self._scopes:
+        while self._unended:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
@@ -93,12 +95,14 @@ class Sockets:
             with scope:
                 close = await self._converse(link)
         finally:
+            del self._scopes[link]
             self._forget(link)
         self._wire.disconnected(link, close or Close(by_us=True))  # the dial was cancelled
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
-        if self._scopes.pop(link, None) is not None and self._changed is not None:
+        self._unended.discard(link)
+        if self._changed is not None:
             self._changed.set()
 
     async def _converse(self, link: int) -> Close:

@@ -18,6 +18,8 @@ from livetools import (
     Tool,
     ToolContext,
     ToolError,
+    ToolFinished,
+    ToolStarted,
     tool,
 )
 from livetools.session.running.leaving import HANDLERS_END
@@ -194,6 +196,22 @@ async def test_an_approval_that_is_of_no_account_any_more_is_cancelled(opened: O
     assert gone.is_set()
     assert anyio.current_time() - left < HANDLERS_END
     assert told.is_set() == (end == "approved")
+
+
+async def test_a_call_may_be_approved_as_soon_as_it_is_known(opened: Opened) -> None:
+    """Before the task that asks has begun, perhaps: trio starts tasks in no order, so this is tried many times."""
+
+    @tool(approval=True)
+    def book() -> str:
+        """Books."""
+        return "done"
+
+    async with opened([book]) as line:
+        for n in range(20):
+            line.call(call(id=f"c{n}"))
+            started = await line.until(ToolStarted)
+            await line.session.approve(started.call)
+            assert (await line.until(ToolFinished)).response == {"output": "done"}
 
 
 async def test_leaving_does_not_wait_for_an_approval_in_a_thread(opened: Opened) -> None:

@@ -68,6 +68,36 @@ async def test_cancelling_the_entry_leaves_nothing_behind() -> None:
     assert server.end is not None
 
 
+async def test_a_transport_that_does_not_end_does_not_keep_a_session_from_being_left() -> None:
+    transport, ended = MemoryTransport(), anyio.Event()
+
+    class Lingering:
+        @asynccontextmanager
+        async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+            async with transport.dial(url, headers) as inner:
+                try:
+                    yield inner
+                finally:
+                    try:
+                        await anyio.sleep_forever()
+                    finally:
+                        ended.set()
+
+    async def serve() -> None:
+        server = await transport.accept()
+        await server.receive()
+        server.send({"setupComplete": {}})
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(serve)
+            async with livetools.connect(
+                "gemini-3.8-live", base_url="ws://localhost:1", transport=Lingering()
+            ):
+                pass
+    assert ended.is_set()
+
+
 class Credentials:
     """Google's, as far as they are used: each refresh gives another token, and none says that it has expired."""
 
