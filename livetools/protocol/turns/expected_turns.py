@@ -328,6 +328,8 @@ class Turns:
 
     def settle_doubts(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
+        if now < self._progress + QUIET_SETTLES:
+            return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
             if self._patience < inf and self.stale.swallows:  # perhaps spent on a lost call: see stale
                 self._spend(now)
@@ -367,6 +369,9 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
+        # No doubt, or none that the silence settles.
+        if self._patience == inf and ((self._queue and self._queue[0].until == inf) or not self.idle):
+            return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
     # The table
