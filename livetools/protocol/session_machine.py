@@ -37,6 +37,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import Item
 from livetools.protocol.input.resend import Frame, Receipt
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
 
@@ -56,8 +57,8 @@ NO_DIAL = (
 
 
 class Machine(View):
-    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again; ``left`` are
-    calls that an earlier process of this conversation has not finished."""
+    """One session. ``transcript`` has the conversation so far, which a new session must get again; ``left`` are calls
+    that an earlier process of this conversation has not finished."""
 
     _error: Exception  # why it is over, once it is
 
@@ -67,14 +68,16 @@ class Machine(View):
         *,
         reconnect: ReconnectPolicy | None = None,
         random: Callable[[], float] = chance.random,
-        seed: Callable[[], list[Mapping[str, Any]]] | None = None,
+        transcript: Transcript | None = None,
         left: Sequence[Call] = (),
     ) -> None:
         super().__init__(plan, reconnect, random)
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
-        self._seed = seed
-        self._history: list[bytes] = []  # the frame that follows the setup that was sent last, if one does
+        self._transcript = transcript
+        self._history: tuple[
+            bytes, ...
+        ] = ()  # the frame that follows the setup that was sent last, if one does
         # There are 24 attributes. From the 30th on an object has a dict of its own, which is slower to ask.
         self._question: Item | None = None  # the text of the exchange that is under way
 
@@ -127,14 +130,7 @@ class Machine(View):
 
     def generate_reply(self, instructions: str | None, now: float) -> Receipt:
         """The model speaks, though nobody has asked it to, at the next quiet moment."""
-        self._now = now
-        item = self.dispatch.reply(instructions)
-        assert item.receipt is not None
-        if self.closed:
-            item.receipt.fail(self._error)
-        else:
-            self.dispatch.speak(item)
-        return item.receipt
+        return self._put(self.dispatch.reply(instructions), now, unasked=True)
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""
@@ -380,7 +376,7 @@ class Machine(View):
         contents = self._new_session() if handle is None else []
         # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
         complete = plan.seed == "initial_history"
-        self._history = [outgoing.client_content(contents, complete)] if contents else []
+        self._history = (outgoing.client_content(contents, complete),) if contents else ()
         message = plan.setup_message(handle, fresh=bool(contents))
         self.dispatch.begin(link, [outgoing.encode(message)])
 
@@ -393,9 +389,12 @@ class Machine(View):
         # again.
         if self.connection.stood:
             self.input.new_session()
-        elif self._seed is None:
+        elif self._transcript is None:
             return list(self.plan.history)
-        return self.input.without(self._seed()) if self._seed is not None else []
+        if self._transcript is None:
+            return []
+        plan = self.plan
+        return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session is open."""
@@ -461,11 +460,14 @@ class Machine(View):
 
     # Inside
 
-    def _put(self, item: Item, now: float) -> Receipt:
+    def _put(self, item: Item, now: float, unasked: bool = False) -> Receipt:
+        """Queue an item of the user's, or what the model is to say ``unasked``; after the end its receipt fails."""
         self._now = now
         assert item.receipt is not None
         if self.closed:
             item.receipt.fail(self._error)
+        elif unasked:
+            self.dispatch.speak(item)
         else:
             self.input.put(item)
             self.speech.present(now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -74,7 +74,7 @@ class Startup:
             left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
-        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=left)
+        machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
         observers = self.transcript, self.listeners
         driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
         await host.start(partial(self._run, driver, session))
@@ -86,7 +86,7 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.observers += (self.keeper,)
+            driver.observe(self.keeper)
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
@@ -96,7 +96,7 @@ class Startup:
                     self.guardrails = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.observers += (self.guardrails,)
+                    driver.observe(self.guardrails)
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:
@@ -114,10 +114,6 @@ class Startup:
                 "the connect(handle=...) that continues it",
                 " and ".join(changed),
             )
-
-    def _seed(self) -> list[Mapping[str, object]]:
-        plan = self.plan
-        return list(self.transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
 
 
 def _log_full(most: int) -> None:

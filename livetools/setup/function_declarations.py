@@ -52,8 +52,7 @@ def _at(spec: ToolSpec) -> str:
 
 def declaration(spec: ToolSpec, policy: CallPolicy) -> Object:
     """What the model reads about a tool: its declaration, with ``behavior`` where the model takes that."""
-    told: Object = dict(spec.declaration) if spec.spelt else plain(spec.declaration)
-    told.pop("behavior", None)
+    told = {key: value for key, value in spec.declaration.items() if key != "behavior"}
     parameters = told.get("parameters")
     if isinstance(parameters, dict) and not parameters.get("properties"):
         del told["parameters"]  # "should be non-empty for OBJECT type" (langchain-google#416)

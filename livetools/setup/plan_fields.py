@@ -163,12 +163,11 @@ class Plan:
 class ToolSpec:
     """What the plan must know of a tool: its declaration, its options, and its kind."""
 
-    declaration: Mapping[str, Any]
+    declaration: Mapping[str, Any]  # as the wire writes it
     options: Mapping[str, Any] = field(default_factory=dict)
     generator: bool = False
     handled: bool = True
     source: str = ""  # where it is defined, for messages
-    spelt: bool = False  # the declaration is as the wire writes it already
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 

@@ -276,7 +276,7 @@ class Tool:
         generator = self.kind in ("generator", "async_generator")
         source = "" if self.handler is None else place_of(self.handler)
         told = plain(self.declaration())
-        return ToolSpec(told, self.options, generator, self.handler is not None, source, spelt=True)
+        return ToolSpec(told, self.options, generator, self.handler is not None, source)
 
     def lint(self) -> list[str]:
         """Warnings about the declaration, a line each: what the model is not told, or may misread."""

@@ -15,26 +15,34 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.protocol import CONNECTING, OPEN
+from websockets.uri import parse_uri
 
 from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
-from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
+from livetools.transport.loop.timeslice import SLICE, passes
 from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
 from .line.framing import FIN, PING, PONG, TEXT, Cutter, frame
 from .line.pings import Pongs
+from .proxy_and_address import STAGGER, connected, is_address
 from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 _HEAD_ENDS = b"\r\n\r\n"
 
 
-def client(url: str, limits: Limits, **options: Any) -> AbstractAsyncContextManager[Any]:
-    """What opens a connection, and closes it."""
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncContextManager[Any], Adapter]:
+    """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
+    target = parse_uri(url)
+    if options["proxy"] is None and not is_address(target.host):
+        options["sock"] = await connected(target.host, target.port)
+    elif options["proxy"] is not None and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
+        options["happy_eyeballs_delay"] = STAGGER  # for the addresses of a proxy; uvloop cannot
     options["create_connection"] = partial(PushConnection, limits=limits)
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
-    return connect(url, write_limit=1, **options)
+    connection: Any = await connect(url, write_limit=1, **options)
+    return connection, AsyncioAdapter(connection)
 
 
 class AsyncioInflow(Inflow):
@@ -234,12 +242,11 @@ class AsyncioAdapter(Adapter):
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
         """See :data:`~.contract.Listen`."""
-        inflow, slice = self._inflow, TimeSlice()
+        inflow = self._inflow
         try:
             while inflow.waiting:
                 inflow.counts.taken += 1
                 feed(inflow.waiting.popleft())
-                await slice.share()
             inflow.feed = feed
             self._connection.read_on()
             while not inflow.over and inflow.error is None:

@@ -19,13 +19,14 @@ from websockets.trio.client import ClientConnection, connect
 from .line.framing import PING, frame
 from .line.pings import Pongs
 from .setup_timeout import reached
-from .websocket_connection import LINGER, Inflow, Limits, Receiving
+from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 
-def client(url: str, limits: Limits, **options: Any) -> AbstractAsyncContextManager[Any]:
-    """What opens a connection, and closes it."""
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncContextManager[Any], Adapter]:
+    """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     options["create_connection"] = partial(TrioConnection, limits=limits)
-    return TrioDial(url, **options)
+    dialled: Any = TrioDial(url, **options)
+    return dialled, Adapter(await dialled.__aenter__())
 
 
 class TrioDial(connect):

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit, urlunsplit
 import anyio
 
 from livetools.errors import ConfigError
-from livetools.transport.loop.wake import on_trio
 
 from .setup_timeout import reached
 
@@ -33,11 +32,6 @@ def named(url: str) -> str:
 def is_address(host: str) -> bool:
     """Whether this is an address already: there is nothing to look up, and no other one to try."""
     return ":" in host or host.replace(".", "").isdigit()
-
-
-def can_stagger() -> bool:
-    """Whether asyncio can be asked to try several addresses. trio does it unasked; uvloop cannot."""
-    return not on_trio() and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
 
 
 async def connected(host: str, port: int) -> socket.socket:
@@ -117,11 +111,10 @@ def read_proxy(proxy: str) -> str:
     proxy = proxy.strip()
     try:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        valid = bool(parts.hostname) and parts.port != 0 and parts.scheme in _PROXIES
-        valid = valid and proxy.isprintable() and " " not in proxy
+        valid = parts.hostname and parts.port != 0 and parts.scheme in _PROXIES
     except ValueError:  # http://[::1 and http://proxy:port
         valid = False
-    if not valid:
+    if not valid or not proxy.isprintable() or " " in proxy:
         raise ConfigError(INVALID_PROXY)
     if parts.scheme == "socks":
         parts = parts._replace(scheme="socks5h")

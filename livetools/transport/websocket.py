@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import ssl as tls
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
@@ -32,7 +32,7 @@ from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
 from .endpoint import is_loopback
-from .proxy_and_address import STAGGER, can_stagger, connected, is_address, named, proxy_for, read_proxy
+from .proxy_and_address import named, proxy_for, read_proxy
 from .setup_timeout import reached
 
 DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
@@ -103,8 +103,6 @@ class WebSocket:
         Raises ``ConnectFailed`` when nobody answers, ``RemoteProtocolError`` when something other than a
         websocket does, and what the HTTP status says when the upgrade is refused.
         """
-        from websockets.uri import parse_uri
-
         from .websocket_errors import dial_error
 
         secret, failure = Secrets(options={"proxy": None}), None
@@ -112,25 +110,12 @@ class WebSocket:
             with Sealed():
                 secret.options = self._options(url, headers)
                 del headers
-                target = parse_uri(url)
-                if secret.options["proxy"] is not None:
-                    if can_stagger():
-                        secret.options["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                elif not on_trio() and not is_address(target.host):
-                    secret.options["sock"] = await connected(target.host, target.port)
-                client, adapter = _client()
-                dialled = client(url, **secret.options)
-                connection = await dialled.__aenter__()
+                dialled, transport = await _dial()(url, **secret.options)
         except Exception as error:
             failure = dial_error(error, url, secret.options["proxy"])
         if failure is not None:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
-        if not on_trio():
-            dialled = connection  # either closes it, and the client holds what it was dialled with
-        connection.request = None  # the upgrade's, with the key: nobody asks for either any more
-        connection.response.headers.clear()
-        del secret, target
-        transport = adapter(connection)
+        del secret
         try:
             yield transport
         finally:
@@ -152,7 +137,7 @@ class WebSocket:
         return way
 
     def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
-        """What the loop's ``client`` takes."""
+        """What the loop's ``dial`` takes."""
         from .websocket_connection import CLOSE_TIMEOUT, Limits
 
         options: dict[str, Any] = {
@@ -172,22 +157,18 @@ class WebSocket:
         return options
 
 
-def _client() -> tuple[Callable[..., AbstractAsyncContextManager[Any]], Callable[[Any], Transport]]:
-    """What opens a connection on the loop that runs, and what makes a transport of it.
-
-    They are two because the loops differ in what a cancelled send leaves behind, and in how they read.
+def _dial() -> Callable[..., Awaitable[tuple[AbstractAsyncContextManager[Any], Transport]]]:
+    """The dial of the loop that runs. They are two because the loops differ in what a cancelled send leaves behind,
+    and in how they read.
     """
     if not on_trio():
-        from .on_asyncio import AsyncioAdapter, client
-
-        return client, AsyncioAdapter
-    try:
-        from .on_trio import client
-    except ImportError:
-        raise ConfigError(f"a session on trio needs websockets 17 or newer: {install('trio')}") from None
-    from .websocket_connection import Adapter
-
-    return client, Adapter
+        from .on_asyncio import dial
+    else:
+        try:
+            from .on_trio import dial
+        except ImportError:
+            raise ConfigError(f"a session on trio needs websockets 17 or newer: {install('trio')}") from None
+    return dial
 
 
 def quiet_logger() -> logging.Logger:

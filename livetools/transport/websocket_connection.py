@@ -104,6 +104,8 @@ class Receiving:
 
     inflow: Inflow
     protocol: Any
+    request: Any
+    response: Any
     wait_closed: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -118,6 +120,8 @@ class Receiving:
             if error.response.status_code in range(300, 400):
                 error.response.headers.pop("Location", None)
             raise
+        self.request = None  # the upgrade's, with the key: nobody asks for either any more
+        self.response.headers.clear()
         self._watch()
 
     def process_event(self, event: Any) -> None:
@@ -207,7 +211,7 @@ class Adapter:
 
     def silent_for(self) -> float:
         """See :class:`~.contract.Pinging`."""
-        return self._inflow.silence.seconds if self._pongs.out else 0.0
+        return self._inflow.now() - self._inflow.silence.heard if self._pongs.out is not None else 0.0
 
     async def receive(self) -> bytes:
         """See :class:`~.contract.Transport`."""

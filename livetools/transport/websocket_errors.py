@@ -48,8 +48,8 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return error
         # A redirect is not followed: it could carry the key to another host.
         case ws.InvalidStatus(response=response) if response.status_code in range(300, 400):
-            redirects = f"{where} redirects (HTTP {response.status_code})"
-            return RemoteProtocolError(f"{redirects}. Set base_url to where it leads")
+            status = response.status_code
+            return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
         case ws.InvalidStatus(response=response):
             return http_error(response.status_code, bytes(response.body or b"").decode("utf-8", "replace"))
         case ws.InvalidURI():
@@ -63,8 +63,9 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return ConnectFailed(f"{through} did not reach {where}; see WebSocket(proxy=...) and HTTPS_PROXY")
         # The line was closed where the response to the upgrade should have come.
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
-            plain = url.startswith("ws:")
-            tls = ". Does the port want TLS? Then base_url begins with wss://" if plain else ""
+            tls = (
+                ". Does the port want TLS? Then base_url begins with wss://" if url.startswith("ws:") else ""
+            )
             return ConnectFailed(f"{where} closed the connection before the websocket was open{tls}")
         case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
             return RemoteProtocolError(
@@ -88,11 +89,11 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
             )
         if isinstance(cause, ssl.SSLError):
             return _no_tls(where, cause.reason or str(cause))
+    why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and current().stage == "TLS":
-        return _no_tls(where, _told(error))
+        return _no_tls(where, why)
     if proxy is not None and isinstance(error, OSError):
-        why = _told(error)
         return ConnectFailed(
             f"the proxy {named(proxy)} cannot be reached ({why}), so {where} cannot: see WebSocket(proxy=...) and"
             " HTTPS_PROXY; proxy=None goes without"
@@ -102,16 +103,12 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return ConnectFailed(f"nobody listens on {where}")
     if isinstance(error, OSError):
-        return ConnectFailed(f"{where} cannot be reached: {_told(error)}")
+        return ConnectFailed(f"{where} cannot be reached: {why}")
     return ConnectFailed(f"the connection to {where} broke while it was made ({type(error).__name__})")
 
 
 def _no_tls(where: str, why: str) -> ConnectFailed:
     return ConnectFailed(f"TLS with {where} failed ({why}): is it a plain port (ws://), or a proxy?")
-
-
-def _told(error: OSError) -> str:
-    return error.strerror or str(error) or type(error).__name__
 
 
 def _authorities() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,16 @@ def plan(*policies: CallPolicy, **fields: Any) -> Plan:
     return Plan(policies={p.name: p for p in policies}, **fields)
 
 
+class Conversation:
+    """What a new session begins with, in place of a transcript."""
+
+    def __init__(self, contents: Callable[[], Sequence[Mapping[str, Any]]]) -> None:
+        self.contents = contents
+
+    def seed(self, functions: bool = True, ends_with_user: bool = False) -> list[Mapping[str, Any]]:
+        return list(self.contents())
+
+
 class Driver:
     """One machine, its clock, and everything that came out of it."""
 
@@ -33,10 +43,11 @@ class Driver:
         left: Sequence[Call] = (),
     ) -> None:
 
-        def so_far() -> list[Mapping[str, Any]]:  # the conversation, which begins with its history
-            return list(seed if self.machine.connection.stood else plan.history)
+        def so_far() -> Sequence[Mapping[str, Any]]:  # the conversation, which begins with its history
+            return seed if self.machine.connection.stood else plan.history
 
-        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, seed=so_far, left=left)
+        told: Any = Conversation(so_far)
+        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, transcript=told, left=left)
         self.now = 0.0
         self.actions: list[Any] = []
         self.events: list[Event] = []

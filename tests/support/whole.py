@@ -78,7 +78,7 @@ class Whole:
     """One machine, one shell, one service."""
 
     def __init__(self, plan: Plan) -> None:
-        self.machine = Machine(plan, reconnect=POLICY, random=lambda: 0.5, seed=list)
+        self.machine = Machine(plan, reconnect=POLICY, random=lambda: 0.5)
         self.plan, self.now = plan, 0.0
         # the shell
         self.asleep = False  # it drains nothing

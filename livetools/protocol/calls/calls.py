@@ -111,7 +111,7 @@ class Calls:
         # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
         self._tell(ToolStarted(call))
-        self._perform(record, self.ledger.move(record, Move.LOSE), now)
+        self._move(record, Move.LOSE, now)
         if self.plan.answer_lost:
             self.lost = (*self.lost, record)
         self._admit(record, now)
@@ -123,7 +123,7 @@ class Calls:
             return
         self._tell(ToolProgress(record.call, value))
         if yielded is not None:
-            self._perform(record, self.ledger.move(record, Move.YIELD), now, yielded)
+            self._move(record, Move.YIELD, now, yielded)
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -179,7 +179,7 @@ class Calls:
             if isinstance(record, Record):  # else it was answered, and that has been read
                 # The server waits for it no longer: no error is needed for it on the next connection.
                 self.lost = tuple(r for r in self.lost if r is not record)
-                self._perform(record, self.ledger.move(record, Move.CANCEL), now)
+                self._move(record, Move.CANCEL, now)
         # Behind the moves, which make those calls VOID: nothing is sent for a call after its cancellation.
         self.replies.drop()
         self._fill(now)
@@ -197,11 +197,10 @@ class Calls:
 
     def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
-        missing = [entry for entry in unseen if isinstance(entry, Answer)]
         parts: dict[int, list[Mapping[str, Any]]] = {}
-        for answer in (*missing, *self.replies.waiting()):
-            if answer.kind == "yield":
-                parts.setdefault(answer.record.run, []).append(answer.body["response"])
+        for entry in (*unseen, *self.replies.waiting()):
+            if isinstance(entry, Answer) and entry.kind == "yield":
+                parts.setdefault(entry.record.run, []).append(entry.body["response"])
         answered = [entry.record for entry in sent if isinstance(entry, Answer)]
         for record in (*self.records.values(), *answered):
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
@@ -230,7 +229,7 @@ class Calls:
         # calls.
         owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
         for record in owed:
-            self._perform(record, self.ledger.move(record, Move.LOSE), now)
+            self._move(record, Move.LOSE, now)
         self._fill(now)
         # Those that are lost already: no handle holds their errors, and the next session may wait for the same calls.
         self.lost = (*self.lost, *owed) if self.plan.answer_lost else ()
@@ -260,7 +259,7 @@ class Calls:
             # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
             record.undo = self._undoable(record)
             duplicates.dissolve(record)  # they end as well: nobody is left to run for
-            self._perform(record, self.ledger.move(record, Move.CLOSE), now)
+            self._move(record, Move.CLOSE, now)
         self.replies.queue.clear()
         self.by_id.clear()
         self.deadlines.clear()
@@ -282,7 +281,7 @@ class Calls:
                 continue
             record.outcome = outcome
             record.undo = self._undoable(record)
-            self._perform(record, self.ledger.move(record, Move.EXPIRE), now)
+            self._move(record, Move.EXPIRE, now)
         self._fill(now)
 
     def wake_at(self) -> float:
@@ -363,10 +362,11 @@ class Calls:
             if record.kept and not record.policy.background:
                 for part in record.kept:  # what it has yielded so far comes first
                     self.replies.interim("yield", record, part, record.policy.scheduling)
-            self._perform(record, effects, now)
+            for effect in effects:
+                PERFORM[effect](self, record, now, None)
             # The model that asks again has not read the acknowledgement, or does not know of it.
             if record.state is CallState.OWED and record.policy.background:
-                self._perform(record, self.ledger.move(record, Move.ACK), now)
+                self._move(record, Move.ACK, now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
@@ -376,7 +376,7 @@ class Calls:
         policy = record.policy
         # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
         if policy.background:
-            self._perform(record, self.ledger.move(record, Move.ACK), now)
+            self._move(record, Move.ACK, now)
         # Before the approval: the answer of one person holds for equal calls that share the run.
         leader = self._shared.join(record) if policy.join else None
         if leader is not None:
@@ -429,14 +429,13 @@ class Calls:
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
             record.outcome = wording.without_unread(outcome, record.policy.media)
-        self._perform(record, self.ledger.move(record, _SETTLE), now)
+        self._move(record, _SETTLE, now)
         for one in followers:
             self._settle(one, outcome, now)
 
-    def _perform(
-        self, record: Record, effects: tuple[Effect, ...], now: float, yielded: Outcome | None = None
-    ) -> None:
-        for effect in effects:
+    def _move(self, record: Record, what: Move, now: float, yielded: Outcome | None = None) -> None:
+        """Move a call, and perform what follows from that."""
+        for effect in self.ledger.move(record, what):
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:

@@ -338,11 +338,8 @@ class Connection:
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
         # Only where no session was ever open: later the same timeout is a failed attempt among others.
         if transition.close is SETUP_TIMED_OUT and not self.stood:
-            return SetupTimeout(
-                f"no session within {self._patience:g} s: the service did not complete the setup. "
-                "Suspect optional fields of the config that this model does not know, then the network; "
-                "setup_timeout= gives it longer"
-            ), "no"
+            # The shell, which knows how far the dial has got, says what to check.
+            return SetupTimeout(f"no session within {self._patience:g} s"), "no"
         # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
         # drops it.
         planned = self.state is not LinkState.LIVE or transition.snapshot.calls

@@ -15,7 +15,7 @@ outside one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ class InputQueue:
     def __bool__(self) -> bool:
         return bool(self.queue)
 
-    def without(self, contents: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def without(self, contents: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The conversation so far, less the texts that wait: they follow by themselves."""
         kept: list[Mapping[str, Any]] = []
         waiting = [content for item in self.queue for content in item.contents]

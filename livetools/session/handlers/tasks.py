@@ -172,7 +172,8 @@ class Tasks:
             code.end()
 
     def _job(self, action: Start | AskApproval | Undo) -> Job:
-        return Job(action.run, action.call, action.tool, self._handlers.hooks_of(action.tool))
+        hooks, tool = self._handlers.hooks, action.tool
+        return Job(action.run, action.call, tool, (*hooks, *tool.hooks) if hooks or tool.hooks else ())
 
     def _context_of(self, job: Job) -> ToolContext[Any]:
         report = partial(self._desk.progress, job.run, yielded=None)
@@ -201,22 +202,20 @@ class Tasks:
             await code
         finally:
             del self._running[code]
-            self._tell_end()
+            if self._ended is not None:
+                self._ended.set()
 
     def _errand(self, errand: Leavable) -> None:
         self._running[errand] = True  # though its task has not begun
         self._starter.start(partial(self._run, errand, True), self._context.copy())
-
-    def _tell_end(self) -> None:
-        if self._ended is not None:
-            self._ended.set()
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()
         del self._busy[job.run]
         if job.code is not None:
             job.code.run = None
-        self._tell_end()
+        if self._ended is not None:
+            self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job, done, time.perf_counter() - job.since)
         # The machine undoes what has begun only.

@@ -93,7 +93,8 @@ class Listeners:
 
     def event(self, event: Event) -> None:
         """Something has happened; the user gets the event next."""
-        self._tell("event", event)
+        if self._all:  # nearly always there are none
+            self._tell("event", event)
 
     def sound(self, pcm: bytes, rate: int) -> None:
         """The user says this: 16-bit mono PCM, and its rate in Hz."""

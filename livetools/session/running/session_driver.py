@@ -87,6 +87,10 @@ class SessionDriver(Driver[Machine]):
         if not self.over.is_set():
             super().close()
 
+    def observe(self, observer: Hearing) -> None:
+        """Let this one hear every event too."""
+        self.observers += (observer,)
+
     # What the machine wants
 
     def perform(self, action: Action) -> None:

@@ -110,7 +110,9 @@ class Writer:
         asks = write is not None and write.asks
         if asks and not hasattr(transport, "put_with_ping"):
             return False
-        data = self._made(frame)
+        data = frame.make()
+        if data is not None and self.frame_taps is not None:
+            self.frame_taps.frame("client", frame.link, data)
         if write is not None and asks:
             # without data no ping goes behind what was written before
             write.pinged(None if data is None else transport.put_with_ping(data, write.at_once))
@@ -120,17 +122,13 @@ class Writer:
             write.hand_over()
         return True
 
-    def _made(self, frame: Frame) -> bytes | None:
-        data = frame.make()
-        if data is not None and self.frame_taps is not None:
-            self.frame_taps.frame("client", frame.link, data)
-        return data
-
     async def _send(self, frame: Frame) -> None:
         transport = self._owner.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
-        data = self._made(frame)
+        data = frame.make()
+        if data is not None and self.frame_taps is not None:
+            self.frame_taps.frame("client", frame.link, data)
         frame.begin()
         try:
             if data is not None:

@@ -49,21 +49,16 @@ class Pongs:
     ) -> None:
         self.counts = Counts()
         self._write, self._later, self._clock = write, later, clock
-        self._sent: Ping | None = None  # is out
+        self.out: Ping | None = None  # was sent, and not answered
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
         self._hurry = False  # somebody wants that at once
         self._timed = False  # a timer will send it
         self._not_before = 0.0
         self._count = 0
 
-    @property
-    def out(self) -> bool:
-        """Whether a ping is out that was not answered."""
-        return self._sent is not None
-
     def ping(self) -> None:
         """Ask for a sign of life, even if another ping is out."""
-        if self.out:
+        if self.out is not None:
             # That one may not be answered for long, so this one is extra: its empty payload answers no question.
             self._write(b"")
         else:
@@ -87,11 +82,11 @@ class Pongs:
     def answer(self, payload: bytes) -> bool:
         """A pong came; whether it answers a ping of ours."""
         # A pong without a ping of ours is lawful (RFC 6455, 5.5.3), and says nothing.
-        if self._sent is None or self._sent.payload != payload:
+        if self.out is None or self.out.payload != payload:
             return False
         # The count of this moment: messages that came before the pong were sent before our frame had arrived.
-        self._sent.before = self.counts.messages
-        self._sent = None
+        self.out.before = self.counts.messages
+        self.out = None
         self._go_on()
         return True
 
@@ -102,12 +97,12 @@ class Pongs:
     def _due(self) -> bytes | None:
         """The payload of the next ping, which is out from now on, if it is to be written now. Else a timer is set."""
         # What is written while a ping is out shares the next one.
-        if self._sent is not None or self._next is None:
+        if self.out is not None or self._next is None:
             return None
         if self._hurry or self._clock() >= self._not_before:
-            self._sent, self._next, self._hurry = self._next, None, False
+            self.out, self._next, self._hurry = self._next, None, False
             self._not_before = self._clock() + APART
-            return self._sent.payload
+            return self.out.payload
         if not self._timed:
             self._timed = True
             # not as soon as it may be: where frames come in a row the next one takes it along

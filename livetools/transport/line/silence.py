@@ -42,11 +42,6 @@ class Silence:
         """Seconds until it is looked at."""
         return max(0.0, self._due - self._clock())
 
-    @property
-    def seconds(self) -> float:
-        """How long nothing has come."""
-        return self._clock() - self.heard
-
     def look(self, unread: bool = False) -> bool:
         """Ask the line for a sign of life, where that is due. True: it is dead.
 

@@ -51,7 +51,6 @@ class Timer:
         self.deadline = self.due = inf
         if self._handle is not None:
             self._handle.cancel()
-            self._handle = None
 
     def _wait(self, seconds: float) -> None:
         if self._handle is not None:
