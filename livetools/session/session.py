@@ -13,14 +13,13 @@ from livetools.tools.results import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
 
 from .ask_and_reply import Asking, Reply, Stream
-from .properties import checked_text, checked_timeout
 from .running import leaving
 from .running.hand_off import change
 from .running.session_driver import SessionDriver
-from .send_methods import SendMethods
+from .session_base import SessionBase, checked_text, checked_timeout
 
 
-class Session(SendMethods):
+class Session(SessionBase):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
 
     ``async for event in session`` yields every event of the session, also while an ``ask`` runs. Only one loop may do

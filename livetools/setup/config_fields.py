@@ -213,7 +213,7 @@ def _field(key: str, value: object) -> Json:
     if key in {"inputAudioTranscription", "outputAudioTranscription"} and value is True:
         return {}
     if key == "responseModalities":
-        return [m.upper() if isinstance(m, str) else m for m in map(plain, several(value))]
+        return plain(several(value))
     return plain(value, key)
 
 

@@ -142,11 +142,13 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     plan = replan(plan, instructions=changes.get("instructions"))
     setup = copy.deepcopy(dict(plan.setup))
     config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
-    if (idle := changes.get("idle")) is not None or changes.get("transcribe"):
+    if (idle := changes.get("idle")) is not None:
+        plan = replace(plan, idle=idle)
+    if idle is not None or changes.get("transcribe"):
         setup.setdefault("inputAudioTranscription", {})
     told: list[str] = []
     _details(setup, plan.profile, told)
-    return replace(plan, setup=setup, warnings=(*plan.warnings, *told), idle=idle or plan.idle)
+    return replace(plan, setup=setup, warnings=(*plan.warnings, *told))
 
 
 def _resume(

@@ -34,15 +34,14 @@ def dollars(
     """
     if not (model and load()):
         return None
-    from genai_prices import Usage as Priced
-    from genai_prices import calc_price
+    import genai_prices
 
     kinds = {name: modalities[kind] for kind, name in PRICED.items() if modalities.get(kind)}
     try:
-        counted = Priced(
+        counted = genai_prices.Usage(
             input_tokens=prompt, output_tokens=response, cache_read_tokens=cached or None, **kinds
         )
-        price = calc_price(counted, model.rpartition("/")[2], provider_id="google")
+        price = genai_prices.calc_price(counted, model.rpartition("/")[2], provider_id="google")
     except (LookupError, ValueError):  # an unknown model; counts below 0, or that do not add up
         return None
     return float(price.total_price)

@@ -59,7 +59,7 @@ class Given:
     base_url: str | None = None
     api_version: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the user's own
-    warnings: list[str] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -216,7 +216,7 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
     if given.api_key is not None and given.credentials is not None:
         raise both_set("api_key", "credentials")
     if given.vertexai is None:
-        given.vertexai = _wants_vertex(environ, given.warnings)
+        given.vertexai = _wants_vertex(given, environ)
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
         raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
     variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
@@ -229,7 +229,7 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
     keys = [environ[name] for name in KEYS if environ.get(name)]
     key = keys[0] if keys else None
     if given.api_key is None and len(keys) > 1:
-        given.warnings.append(f"{' and '.join(KEYS)} are both set; {KEYS[0]} is used")
+        given.warnings += (f"{' and '.join(KEYS)} are both set; {KEYS[0]} is used",)
     if given.vertexai:
         _add_project(given, key, environ)
     elif given.api_key is None:
@@ -250,11 +250,11 @@ def _add_project(given: Given, key: str | None, environ: Mapping[str, str]) -> N
         given.location = given.location or location or None
 
 
-def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
+def _wants_vertex(given: Given, environ: Mapping[str, str]) -> bool:
     names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
     said = {name: environ[name].lower() in {"true", "1"} for name in names if name in environ}
     if len(set(said.values())) > 1:
-        warnings.append(f"{' and '.join(said)} contradict each other; the first is used")
+        given.warnings += (f"{' and '.join(said)} contradict each other; the first is used",)
     return next(iter(said.values()), False)
 
 

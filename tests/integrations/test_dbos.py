@@ -26,7 +26,7 @@ from livetools.testing import FakeLiveServer
 
 APP = Path(__file__).parents[1] / "support" / "durable_app.py"
 #: Seconds of a lease: of a process whose death is waited for, and of one that must renew it in time on any machine.
-SHORT, LONG = 0.5, 1.5
+SHORT, LONG = 0.5, 4.5
 
 
 class Parent:
@@ -127,7 +127,7 @@ def test_a_process_is_killed_and_the_next_one_finishes_the_call(
 def test_what_is_alive_is_attached_to_and_never_taken_over(
     processes: Processes, server: FakeLiveServer
 ) -> None:
-    one = processes.start("first", server.url, "slow")  # from then on for twice its lease
+    one = processes.start("first", server.url, "slow")  # from then on for longer than its lease
     two = processes.start("beside", server.url)
     assert (processes.end(one), processes.end(two)) == (0, 0)
     assert sorted(processes.notes) == ["booked 400", "booked 400 beside", "confirm began", "reserve 4"]

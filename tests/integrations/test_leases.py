@@ -91,6 +91,18 @@ def test_one_that_is_alive_is_left_alone(database: str, alive: Process, clock: T
     assert set(alive.taken) == {"ruin", "other"}
 
 
+def test_one_that_renews_its_lease_is_left_alone_for_longer_than_that(
+    database: str, alive: Process, clock: Time
+) -> None:
+    other = Process(database, "other")
+    for _ in range(5):
+        clock.now += 0.15  # of 0.2
+        alive.looks(2)
+        other.looks(2)
+    assert (set(alive.taken), set(other.taken)) == ({"ruin"}, {"ruin"})
+    other.leases.end()
+
+
 def test_one_that_was_stopped_for_longer_than_its_lease_does_not_take_itself_over(
     alive: Process, clock: Time
 ) -> None:

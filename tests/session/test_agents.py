@@ -109,3 +109,8 @@ def test_an_opener_s_idle_is_put_in_the_place_of_the_agent_s_and_asks_for_the_us
     bare = connect(MODEL, **PLACE)
     assert "inputAudioTranscription" not in bare.plan.setup
     assert "inputAudioTranscription" in adjust(bare, idle=20.0).plan.setup
+
+
+def test_an_adjustment_that_cannot_work_is_refused() -> None:
+    with pytest.raises(ConfigError, match="idle=0"):
+        adjust(connect("gemini-3.8-live", api_key="k"), idle=0)

@@ -3,7 +3,7 @@
 Without a database it is SQLite in the folder. It imports once, and forks. Each line on its standard input is a task for
 a process of its own: ``TASK URL FOLDER LEASE [WHERE]``. It is answered with its id; ``wait ID`` with its exit code.
 ``LEASE``: its seconds. ``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere,
-but it waits until another process is there, and from then on for twice its lease.
+but it waits until another process is there, and from then on for longer than its lease.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def confirm(number: int) -> None:
     if where == "slow":
         while not (FOLDER / "attached").exists():
             time.sleep(0.02)
-        time.sleep(2 * lease)
+        time.sleep(1.1 * lease)
     die("inside")
 
 

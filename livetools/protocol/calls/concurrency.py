@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 
 from .call_states import SERVED, Phase, Record
 
@@ -19,7 +19,7 @@ class Concurrency:
     """
 
     def __init__(self) -> None:
-        self._running = Counter[str]()  # handlers of each tool that has a limit
+        self._running: dict[str, int] = {}  # handlers of each tool that has a limit
         self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
         # Read-only from outside: the queue of each tool.
         self.waiting: dict[str, deque[tuple[int, Record]]] = {}
@@ -35,9 +35,10 @@ class Concurrency:
             return False
         # Nothing is taken before both limits allow it, so nothing has to be given back.
         if policy.concurrency is not None:
-            if self._running[record.call.name] >= policy.concurrency:
+            running = self._running.get(record.call.name, 0)
+            if running >= policy.concurrency:
                 return False
-            self._running[record.call.name] += 1
+            self._running[record.call.name] = running + 1
         if counts:
             self.held.add(record.run)
         return True

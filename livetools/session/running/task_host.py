@@ -24,7 +24,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError
-from livetools.transport.loop.wake import on_trio, this_loop
+from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 
 if TYPE_CHECKING:
     import trio
@@ -101,8 +101,7 @@ class Host:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
         self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
-        self._ready = anyio.Event()
-        self._ended = anyio.Event()
+        self._ended: anyio.Event | None = None  # on trio; on asyncio the task itself is waited for
         self._group: TaskGroup | None = None  # from the first step of ``main`` on
         self._stopped = False
         self._error: BaseException | None = None
@@ -115,10 +114,11 @@ class Host:
         Raises what ``main`` raised before it was ready. Cancelling stops what was started, and awaits its
         end.
         """
-        self.loop = this_loop()
+        self.loop, self._ready = this_loop(), make_wake()
         if on_trio():
             import trio
 
+            self._ended = anyio.Event()
             self._nursery = trio.open_nursery()
             nursery = await self._nursery.__aenter__()
             nursery.start_soon(self._run, main, name=self._name)
@@ -143,7 +143,7 @@ class Host:
             return
         try:
             with anyio.CancelScope(shield=True), anyio.move_on_after(grace):
-                await self._ended.wait()
+                await self.ended()
         finally:
             self._stopped = True
             if self._group is not None:
@@ -155,7 +155,10 @@ class Host:
 
     async def ended(self) -> None:
         """Wait until every task has ended without being stopped. In any task of the loop."""
-        await self._ended.wait()
+        if self._ended is not None:
+            await self._ended.wait()
+        elif self._task is not None:
+            await asyncio.wait([self._task])
 
     def require_loop(self) -> None:
         """Raise ``ConcurrencyError`` unless the loop that runs here is the one that the host was started in.
@@ -178,7 +181,7 @@ class Host:
             await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
             return
         with anyio.CancelScope(shield=True):
-            await (self._ended.wait() if self._task is None else _outwait(self._task))
+            await (self.ended() if self._task is None else _outwait(self._task))
 
     async def _run(self, main: Main) -> None:
         try:
@@ -194,7 +197,8 @@ class Host:
             self._error = _first(error)
         finally:
             self._ready.set()
-            self._ended.set()
+            if self._ended is not None:
+                self._ended.set()
 
 
 async def _outwait(task: asyncio.Task[None]) -> None:

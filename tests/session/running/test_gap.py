@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from typing import Any
 
 import anyio
@@ -116,9 +117,18 @@ async def test_an_ask_whose_words_did_not_come_is_over_in_time(opened: Opened) -
 
 
 @pytest.mark.parametrize("threaded", [False, True])
-async def test_a_tool_that_ends_as_the_clock_jumps_has_not_timed_out(opened: Opened, threaded: bool) -> None:
-    clock, go = FakeClock(), threading.Event()
+async def test_a_tool_that_ends_as_the_clock_jumps_has_not_timed_out(
+    opened: Opened, threaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, go, told = FakeClock(), threading.Event(), threading.Event()
     over = anyio.Event()
+    set_result = Future.set_result
+
+    def and_tell(future: Future[Any], result: object) -> None:
+        set_result(future, result)
+        told.set()
+
+    monkeypatch.setattr(Future, "set_result", and_tell)
 
     async def work() -> str:
         """Waits."""
@@ -136,6 +146,7 @@ async def test_a_tool_that_ends_as_the_clock_jumps_has_not_timed_out(opened: Ope
         await line.quiet()
         go.set()
         over.set()
+        assert not threaded or told.wait(10)  # the thread's result lies before the loop, which is blocked
         clock.advance(HOUR)
         (response,) = await line.responses(1)
     assert response["response"] == {"output": "DONE"}
