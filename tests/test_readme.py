@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from support.apart import run_pytest
 
 from livetools.testing.pretend import Pretend
 
@@ -45,9 +45,8 @@ def test_the_first_screen_shows_the_program_its_output_the_page_and_three_reason
 def test_its_test_passes_as_a_file_of_its_own(tmp_path):
     (block,) = [block for block in BLOCKS if "live_server" in block]
     (tmp_path / "test_saved.py").write_text(block, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_saved.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_pytest("-q", "test_saved.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from livetools.events import (
+    REPLACED,
     AudioChunk,
     Event,
     GoAway,
@@ -66,8 +67,13 @@ class Reception:
         """The turn under way has no end: what comes now is reported, unless it was cut off before it began."""
         self.suppressed = self.cuts_next
 
-    def lost(self) -> None:
-        """The connection is lost, and the turn under way with it."""
+    def lost(self, cut: bool, now: float) -> None:
+        """The connection is lost, and the turn under way with it; ``cut``: there was one."""
+        if cut:
+            self.tell(Interrupted())
+            self.speech.cut_off(now)
+            self.tell(self._timed(TurnComplete(REPLACED)))
+            self.tokens.ends()
         self.suppressed = False
         self.sound.clear()
 
@@ -128,7 +134,7 @@ class Reception:
         # turn.
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
-            self.tell(self.timed(TurnComplete(None, message.status)))
+            self.tell(self._timed(TurnComplete(None, message.status)))
             self._ended(now)
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.works or message.status is not None:
@@ -203,7 +209,7 @@ class Reception:
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):
             # Before the turns: their end may end the exchange, which must have heard this event.
-            self.tell(self.timed(event))
+            self.tell(self._timed(event))
             explained = event.reason is not None or event.waiting_for_input
             self.turns.complete(event.status, now, explained=explained)
             self._ended(now)
@@ -217,7 +223,7 @@ class Reception:
         else:
             self.tell(event)
 
-    def timed(self, end: TurnComplete) -> TurnComplete:
+    def _timed(self, end: TurnComplete) -> TurnComplete:
         """With the times of the turn that ends, as far as they are known; a filler ends none."""
         times = None if end.status == "IN_PROGRESS" else self.speech.turn_ended()
         return end if times is None else replace(end, first_output=times[0], last_output=times[1])

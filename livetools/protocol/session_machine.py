@@ -22,13 +22,11 @@ from typing import Any
 
 from livetools.errors import LocalProtocolError
 from livetools.events import (
-    REPLACED,
     Call,
     Event,
     Interrupted,
     Reconnected,
     Reconnecting,
-    TurnComplete,
 )
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection.connection import Begin, Consequence, Lose, SendSetup
@@ -68,16 +66,14 @@ class Machine(View):
         *,
         reconnect: ReconnectPolicy | None = None,
         random: Callable[[], float] = chance.random,
-        transcript: Transcript | None = None,
+        transcript: Transcript,
         left: Sequence[Call] = (),
     ) -> None:
         super().__init__(plan, reconnect, random)
         self._watchers: tuple[Callable[[], None], ...] = ()  # called after every input
         self._left_before = left
         self._transcript = transcript
-        self._history: tuple[
-            bytes, ...
-        ] = ()  # the frame that follows the setup that was sent last, if one does
+        self._history: tuple[bytes, ...] = ()  # what follows the setup that was sent last
         # There are 24 attributes. From the 30th on an object has a dict of its own, which is slower to ask.
         self._question: Item | None = None  # the text of the exchange that is under way
 
@@ -385,14 +381,10 @@ class Machine(View):
         self.calls.new_session()
         if self.plan.seed == "none":
             return []
-        # The first session gets the history of the options, a later one the conversation so far, less what is sent
-        # again.
+        # The first session gets the history of the options, with which the transcript begins; a later one the
+        # conversation so far, less what is sent again.
         if self.connection.stood:
             self.input.new_session()
-        elif self._transcript is None:
-            return list(self.plan.history)
-        if self._transcript is None:
-            return []
         plan = self.plan
         return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
 
@@ -441,12 +433,7 @@ class Machine(View):
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
         again = self.input.lose(unread, self.turns.exchange, crossed=crossed)
-        if self.turns.lost(now, again, speech):
-            self._tell(Interrupted())
-            self.speech.cut_off(now)
-            self._tell(self.reception.timed(TurnComplete(REPLACED)))
-            self.reception.tokens.ends()
-        self.reception.lost()
+        self.reception.lost(self.turns.lost(now, again, speech), now)
 
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""

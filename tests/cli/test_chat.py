@@ -246,11 +246,14 @@ class Terminal:
         os.write(self._fd, text.encode())
 
     def interrupt(self) -> None:
-        """Press Ctrl-C, again if need be: between the prompt and the read of a line it is not heard."""
-        for _ in range(10):
+        """Press Ctrl-C, again if need be: between the prompt and the read of a line it is not heard.
+
+        Not soon: a second one ends a program that is still busy with its own end.
+        """
+        for _ in range(3):
             self.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=2)
+                self.process.wait(timeout=20)
                 return
 
     def until(self, text: str) -> None:

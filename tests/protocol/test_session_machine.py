@@ -41,6 +41,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
 from livetools.protocol.input.resend import Frame
 from livetools.protocol.session_machine import Machine
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.expected_turns import QUIET_SETTLES
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import CallPolicy, Plan
@@ -1388,7 +1389,7 @@ def drained(machine: Machine) -> tuple[list[Action], list[Frame], list[Event]]:
 
 
 def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing() -> None:
-    machine = Machine(plan(ECHO, stall_timeout=9.0))
+    machine = Machine(plan(ECHO, stall_timeout=9.0), transcript=Transcript())
     machine.connect(0.0)
     assert drained(machine) == ([Dial(1)], [], [])
     assert machine.wake_at() == 10.0

@@ -31,6 +31,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import FATAL
 from livetools.protocol.input.resend import Frame, Receipt
 from livetools.protocol.session_machine import Machine
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
 
@@ -78,7 +79,7 @@ class Whole:
     """One machine, one shell, one service."""
 
     def __init__(self, plan: Plan) -> None:
-        self.machine = Machine(plan, reconnect=POLICY, random=lambda: 0.5)
+        self.machine = Machine(plan, reconnect=POLICY, random=lambda: 0.5, transcript=Transcript())
         self.plan, self.now = plan, 0.0
         # the shell
         self.asleep = False  # it drains nothing

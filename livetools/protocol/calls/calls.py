@@ -262,7 +262,6 @@ class Calls:
             self._move(record, Move.CLOSE, now)
         self.replies.queue.clear()
         self.by_id.clear()
-        self.deadlines.clear()
         self.texts = ()
 
     def give_up(self) -> None:

@@ -41,7 +41,3 @@ class Deadlines:
                 return deadline
             heappop(self._heap)
         return inf
-
-    def clear(self) -> None:
-        """No call has a deadline."""
-        self._heap.clear()

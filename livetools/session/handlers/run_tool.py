@@ -57,10 +57,6 @@ class ToolRunner:
     # How often each tool has failed in a row, as far as the model could correct it.
     failures: dict[str, int] = field(default_factory=dict)
 
-    def hooks_of(self, tool: Tool) -> Sequence[Hooks]:
-        """Those of the session, and behind them those of this tool."""
-        return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
-
     async def execute(self, job: Job, desk: Desk) -> Outcome:
         """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
         task is cancelled.

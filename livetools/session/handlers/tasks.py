@@ -171,7 +171,8 @@ class Tasks:
             code.end()
 
     def _job(self, action: Start | AskApproval | Undo) -> Job:
-        return Job(action.run, action.call, action.tool, self._handlers.hooks_of(action.tool))
+        hooks, tool = self._handlers.hooks, action.tool
+        return Job(action.run, action.call, tool, (*hooks, *tool.hooks) if hooks or tool.hooks else ())
 
     def _context_of(self, job: Job) -> ToolContext[Any]:
         report = partial(self._desk.progress, job.run, yielded=None)

@@ -29,7 +29,6 @@ def test_the_earliest_is_next_and_what_was_moved_or_is_over_has_no_deadline() ->
     assert deadlines.next() == 5.0
     assert list(deadlines.expired(4.9)) == []
     assert [r.run for r in deadlines.expired(5.0)] == [1]
-    deadlines.clear()
     assert deadlines.next() == inf
 
 
