@@ -16,8 +16,7 @@ outside one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from livetools.events import Call, Event, InputDropped, ToolLost
@@ -241,9 +240,7 @@ class InputQueue:
     def again(self, question: Item) -> Item:
         """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
         # A copy, since the first one is still in flight: should it be answered late, that is not the exchange's.
-        second = copy(question)
-        second.write = second.after_turn = second.answer = None
-        second.read = False
+        second = replace(question)
         question.exchange = None
         self.outbox.forget(question)
         self.queue.insert(0, second)

@@ -148,10 +148,9 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
     if part.code_execution_result is not None:
         result = part.code_execution_result
         found.append(CodeChunk(result.output, result.outcome, id=result.id))
-    if part.tool_call is not None:
-        found.append(Grounding({"toolCall": part.tool_call}))
-    if part.tool_response is not None:
-        found.append(Grounding({"toolResponse": part.tool_response}))
+    for name, raw in (("toolCall", part.tool_call), ("toolResponse", part.tool_response)):
+        if raw is not None:
+            found.append(Grounding({name: raw}))
 
 
 def blob(data: bytes, mime_type: str | None) -> Event:

@@ -43,25 +43,29 @@ class Turns:
         self.model = Model.IDLE
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.spoken_to = False  # the user was heard to speak since the last turn ended
-        self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.ended_at = -inf
         self.stale = AfterResumption()  # what a resumed session may spend a turn on
         self.swallowed = False  # the exchange's text was spent on that, and is to be written again
+        self._heard = False  # the model said something since the last answer
+        self._progress = 0.0
+        self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
+        self._stalled = False
+        self._clear(self.model, 0.0)
+
+    def _clear(self, was: Model, now: float) -> None:
+        """Nothing is expected on a connection that has just begun."""
+        self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
+        self.spoken_to = False  # the user was heard to speak since the last turn ended
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._standing: set[int] = set()  # runs that block the model
         self._halting = self._halted = False  # one of those will end its turn by itself, or has
         # runs whose answers are still to be spoken of; true: of a call that had ended its turn
         self._unspoken: dict[int, bool] = {}
-        self._heard = False  # the model said something since the last answer
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
-        self._progress = 0.0
-        self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
         self._patience = inf  # seconds of quiet that settle what is in doubt
         self._spoken = False  # what is in doubt is whether the answers have been spoken of
-        self._stalled = False
 
     # Facts
 
@@ -200,8 +204,7 @@ class Turns:
             if stands:
                 self._standing.add(run)
                 self._halting = self._halting or ends_turn  # its own turnComplete is still to come
-        else:
-            self.stale.untried = False
+        self.stale.untried = False
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
         self._progress, self._stalled = now, False
@@ -325,6 +328,8 @@ class Turns:
 
     def settle_doubts(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
+        if now < self._progress + QUIET_SETTLES:
+            return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
             if self._patience < inf and self.stale.swallows:  # perhaps spent on a lost call: see stale
                 self._spend(now)
@@ -364,6 +369,9 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
+        # No doubt, or none that the silence settles.
+        if self._patience == inf and ((self._queue and self._queue[0].until == inf) or not self.idle):
+            return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
     # The table
@@ -440,16 +448,6 @@ class Turns:
         self._unspoken.clear()
         self._known = 0
         self._halting = self._halted = False
-
-    def _clear(self, was: Model, now: float) -> None:
-        self._queue.clear()
-        self._unspoken.clear()
-        self._standing.clear()
-        self._known = self.most = 0
-        self._cutting = self._spoken = self._ended_answer = False
-        self._halting = self._halted = False
-        self.spoken_to = False
-        self._patience = inf
 
     # Inside
 

@@ -37,14 +37,12 @@ class Histogram(Struct, eq=False):
 
     def quantile(self, share: float) -> float | None:
         """The time that this share of all times does not exceed, about; ``None`` where nothing was counted."""
-        if not (count := self.count):
-            return None
-        left = max(1, -int(-share * count // 1))  # how many times lie up to the quantile: rounded up
+        left = max(1.0, share * self.count)  # how many times lie up to the quantile
         for bucket, within in sorted(self._buckets.items()):
             left -= within
             if left <= 0:
                 return min(UNIT * (2 ** ((bucket + 0.5) / PER_OCTAVE) - 1.0), self.max)
-        return self.max
+        return None
 
     def summary(self) -> dict[str, float | int | None]:
         """``count``; ``mean``, ``p50``, ``p90``, ``p99``, ``max`` in seconds: ``None`` where nothing was counted."""
