@@ -107,7 +107,7 @@ class Program:
     def end(self, signal: int = signal.SIGINT) -> tuple[int, str, str]:
         """Interrupt it: its exit status, the rest of its output, its errors."""
         self.process.send_signal(signal)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, err
 
 

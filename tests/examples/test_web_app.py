@@ -25,10 +25,10 @@ def app(example):
     server.startup = told
     thread = threading.Thread(target=server.run)
     thread.start()
-    assert started.wait(10)
+    assert started.wait(60)
     yield "{}:{}".format(*server.servers[0].sockets[0].getsockname())
     server.should_exit = True
-    thread.join(10)
+    thread.join(60)
 
 
 def answer(browser: object) -> str:

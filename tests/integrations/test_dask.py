@@ -90,7 +90,7 @@ async def test_a_call_whose_worker_is_killed_is_answered_with_an_error_and_not_r
 
     assert "die failed" in await asked(client, die, model)
     assert Path(path).read_text().split() == ["died"]
-    assert client.submit(os.getpid, pure=False).result(timeout=20)  # the nanny has started another worker
+    assert client.submit(os.getpid, pure=False).result(timeout=60)  # the nanny has started another worker
 
 
 async def test_what_waits_for_a_worker_is_withdrawn_and_what_runs_is_abandoned(
@@ -111,7 +111,7 @@ async def test_what_waits_for_a_worker_is_withdrawn_and_what_runs_is_abandoned(
 
     assert await asked(client, sleep, model, undo=undo) == "never mind"
     assert len(undone) == 2
-    assert client.submit(os.getpid, pure=False).result(timeout=20)  # behind both
+    assert client.submit(os.getpid, pure=False).result(timeout=60)  # behind both
     assert Path(path).read_text() == "slept 2.0\n"
 
 
@@ -151,7 +151,7 @@ async def test_a_scheduler_that_is_gone_is_an_error_for_the_model() -> None:
 
     async with FakeLiveServer(model) as server:
         async with livetools.connect("gemini-3.8-live", tools=[tool], **server.options) as session:
-            assert "sleep failed" in str(await session.ask("go", timeout=30))
+            assert "sleep failed" in str(await session.ask("go", timeout=60))
     client.close(timeout=1)
 
 
@@ -168,12 +168,12 @@ async def main(simulate):
         await turn.say("Done.")
     async with FakeLiveServer(model) as server:
         async with livetools.connect("gemini-3.8-live", tools=[simulate], **server.options) as session:
-            await session.ask("go", timeout=30)
+            await session.ask("go", timeout=60)
 
 if __name__ == "__main__":
     with distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
 
-        @livetools.tool(executor=executor(client), timeout=20)
+        @livetools.tool(executor=executor(client), timeout=60)
         def simulate(steps: int) -> float:
             """Simulate something for many steps."""
             return steps * 1.5

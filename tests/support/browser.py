@@ -45,11 +45,11 @@ def serving(app: Any, port: int = 0) -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        assert started.wait(10)
+        assert started.wait(60)
         yield "127.0.0.1:{1}".format(*server.servers[0].sockets[0].getsockname())
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_package_is_imported_outside_of_a_browser(project: Path) -> None:
     program = "import { LiveClient, LiveError } from 'livetools-web'; console.log(typeof LiveClient, typeof LiveError);"
     (project / "main.mjs").write_text(program, encoding="utf-8")
-    ran = subprocess.run(["node", "main.mjs"], cwd=project, capture_output=True, text=True, timeout=30)
+    ran = subprocess.run(["node", "main.mjs"], cwd=project, capture_output=True, text=True, timeout=60)
     assert ran.stdout == "function function\n", ran.stderr
 
 
@@ -90,7 +90,7 @@ def bundle(project: Path, url: str, kind: str) -> Path:
     site = project / "site"
     (site / "assets").mkdir(parents=True, exist_ok=True)
     bundling = [ESBUILD, "app.ts", "--bundle", f"--format={kind}", "--minify", "--outfile=site/assets/app.js"]
-    subprocess.run([*bundling, "--log-level=error"], cwd=project, check=True, timeout=30)
+    subprocess.run([*bundling, "--log-level=error"], cwd=project, check=True, timeout=60)
     script = '<script type="module" src="assets/app.js">' if kind == "esm" else '<script src="assets/app.js">'
     (site / "index.html").write_text(
         f"<!doctype html><link rel=icon href=data:,>{script}</script>", encoding="utf-8"

@@ -37,7 +37,7 @@ def resampled(frequency: float, rate: int, to: int = 16000, chunk: int = 128) ->
     """What becomes of a second of a sine of amplitude 0.5, cut as an audio thread cuts it."""
     arguments = json.dumps({"from": rate, "to": to, "frequency": frequency, "chunk": chunk})
     command = [str(NODE), "--input-type=module", "--eval", PROGRAM, arguments]
-    done = subprocess.run(command, cwd=BUILT, capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(command, cwd=BUILT, capture_output=True, text=True, check=True, timeout=60)
     return dict(json.loads(done.stdout))
 
 

@@ -720,7 +720,7 @@ try:
 except BaseException as error:   # the call was never answered, as the fake server says
     print(type(error).__name__)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert done.stdout.startswith("left")
 

@@ -78,5 +78,5 @@ def test_a_thread_that_never_returns_keeps_no_process_alive() -> None:
         "import threading; from livetools.session.handlers.threads import DaemonThreads;"
         "DaemonThreads().submit(threading.Event().wait); print('end')"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "end\n")
