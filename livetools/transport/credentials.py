@@ -81,7 +81,8 @@ def checked(key: object) -> str:
         raise ConfigError("api_key is empty")
     if " " in key or not key.isascii() or not key.isprintable():
         raise ConfigError(
-            "api_key holds blanks or other characters that no key has (it is ASCII): copy it again"
+            "api_key holds blanks, line breaks or other characters that no key has (it is ASCII): pass the key"
+            " alone, not its file or line"
         )
     return key
 

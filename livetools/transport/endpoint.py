@@ -159,8 +159,10 @@ def resolve(
 def _version(given: Given, early: bool, environ: Mapping[str, str]) -> str:
     """The version of the API. ``early``: only v1alpha has what is asked for."""
     # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
-    version = given.api_version or ("v1alpha" if early and not given.vertexai else None)
-    version = version or environ.get("GOOGLE_GENAI_API_VERSION") or "beta"
+    version = given.api_version
+    if version is None:
+        usual = environ.get("GOOGLE_GENAI_API_VERSION") or "beta"
+        version = "v1alpha" if early and not given.vertexai else usual
     if version == "beta":
         version = "v1beta1" if given.vertexai else "v1beta"
     if not re.fullmatch(r"[A-Za-z0-9]+", version):

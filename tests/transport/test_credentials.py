@@ -62,7 +62,7 @@ async def test_an_ephemeral_token_is_known_for_one() -> None:
     [
         ("", "empty"),
         (f"{SECRET} {SECRET}", "blanks"),
-        (f"{SECRET}\nX-Evil: 1", "blanks"),
+        (f"{SECRET}\nX-Evil: 1", "line breaks.*pass the key alone"),
         (f"{SECRET}é", "ASCII"),
         (f"{SECRET}\x00", "ASCII"),
         (7, "int"),

@@ -88,6 +88,8 @@ class TestTheGeminiApi:
         assert made(api_key="k", api_version="v1", v1alpha=True).api_version == "v1"
         with pytest.raises(ConfigError, match="api_version"):
             made(api_key="k", api_version="v1/../x")
+        with pytest.raises(ConfigError, match="api_version"):
+            made(api_key="k", api_version="")
 
     async def test_options_of_the_config_count_and_are_not_said_twice(self) -> None:
         options = {"baseUrl": "https://gw.example/x", "apiVersion": "v1", "headers": {"X-Team": "blue"}}

@@ -241,6 +241,7 @@ class InputQueue:
         """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
         # A copy, since the first one is still in flight: should it be answered late, that is not the exchange's.
         second = replace(question)
+        second.endings = question.endings
         question.exchange = None
         self.outbox.forget(question)
         self.queue.insert(0, second)

@@ -782,6 +782,15 @@ def test_each_kind_that_stands_by_itself_is_written_again(kind: str) -> None:
     assert names(queue.take(False)) == ["again"]
 
 
+def test_a_text_that_was_read_for_nothing_keeps_count_of_the_connections_that_ended_with_it() -> None:
+    queue, _ = held()
+    queue.put(question := text("question"))
+    queue.take(False)
+    queue.drop()
+    queue.take(False)
+    assert queue.again(question).endings == question.endings == 1
+
+
 # What only transparent resumption knows
 
 
