@@ -93,7 +93,7 @@ class PushConnection(Receiving, ClientConnection):
         now = asyncio.get_running_loop().time  # one bound method for all
         # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them, so
         # what is ours is in the inflow.
-        self.inflow: AsyncioInflow = AsyncioInflow(limits, Pongs(self._ping, self.later, now), now)
+        self.inflow: AsyncioInflow = AsyncioInflow(limits, Pongs(self, now), now)
 
     # What comes
 
@@ -126,13 +126,13 @@ class PushConnection(Receiving, ClientConnection):
         inflow.silence.heard = inflow.now()
         until = time.monotonic() + SLICE
         name_loop()
-        while self._reads() and (item := cutter.next()) is not None:
+        while cutter.left and self._reads() and (item := cutter.next()) is not None:
             if type(item) is bytes:
                 inflow.message(item)
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
                 self._pass_on(item)
             # Where nothing is left there is nothing to pause for, however late it is.
-            if (inflow.feed is None and inflow.full) or (cutter.left and time.monotonic() > until):
+            if (inflow.feed is None and inflow.full) or (time.monotonic() > until and cutter.left):
                 if not inflow.paused:
                     inflow.paused = True
                     self.transport.pause_reading()
@@ -204,7 +204,7 @@ class PushConnection(Receiving, ClientConnection):
             watchdog.close()
             room.set()
 
-    def _ping(self, payload: bytes) -> None:
+    def write_ping(self, payload: bytes) -> None:
         if self.writes:
             self.transport.write(frame(PING, payload))
 

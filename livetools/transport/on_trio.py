@@ -107,7 +107,7 @@ class TrioConnection(Receiving, ClientConnection):
     ) -> None:
         self._nursery = nursery
         now = trio.current_time
-        self.inflow = Inflow(limits, Pongs(self._ping, self.later, now), now)
+        self.inflow = Inflow(limits, Pongs(self, now), now)
         self._line = Line(stream, self.inflow, protocol.close_expected)
         super().__init__(nursery, self._line, protocol, **kwargs)
 
@@ -136,7 +136,7 @@ class TrioConnection(Receiving, ClientConnection):
 
         await self._line.write(made)
 
-    def _ping(self, payload: bytes) -> None:
+    def write_ping(self, payload: bytes) -> None:
         async def send() -> None:
             with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self._written(lambda: frame(PING, payload))

@@ -34,13 +34,13 @@ def test_a_hook_overrides_what_is_of_interest_and_inherits_the_rest() -> None:
 
 
 def test_every_hook_that_livetools_calls_is_declared_and_documented() -> None:
-    """Hooks are called by name, which no type checker reads: ``self._handlers.tell(tool, "on_cancel", ...)``."""
+    """Hooks are called by name, which no type checker reads: ``tell_all(hooks, "on_cancel", ...)``."""
     package = Path(livetools.__file__).parent
     called = {
         name
         for path in package.rglob("*.py")
         for name in re.findall(
-            r'(?:_tell_all\(.*|tell_hooks\(.*|_told\(hook|getattr\(hook), "(\w+)"', path.read_text("utf-8")
+            r'(?:tell_all\(.*|_told\(hook|getattr\(hook), "(\w+)"', path.read_text("utf-8")
         )
     }
     assert {"before", "after", "on_allowed", "on_error", "on_cancel"} <= called

@@ -20,7 +20,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Threads a session. What bounds the handlers is max_concurrency (64 by default). This is far above it: the time of a
-#: call begins with its handler, so none is to wait for a thread; background calls, which need no slot, need one too.
+#: call begins with its handler, so none is to wait for a thread; background calls, which need no slot, need one too,
+#: and a function that never returns keeps its own.
 LIMIT = 512
 
 

@@ -157,7 +157,8 @@ class Host:
         """Wait until every task has ended without being stopped. In any task of the loop."""
         if self._ended is not None:
             await self._ended.wait()
-        elif self._task is not None:
+        # What has ended may be stopped after its loop, in another one.
+        elif self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
     def require_loop(self) -> None:

@@ -9,6 +9,7 @@ than that for the next one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -35,20 +36,22 @@ class Ping:
         return None if self.before is None else max(0, self._counts.taken - self.before)
 
 
+class Line(Protocol):
+    """What pings are written to."""
+
+    def write_ping(self, payload: bytes) -> None:
+        """Write a ping now."""
+
+    def later(self, seconds: float, call: Callable[[], None]) -> object:
+        """Call this function after so many seconds of the clock."""
+
+
 class Pongs:
-    """The pings and pongs of one connection.
+    """The pings and pongs of one connection."""
 
-    ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
-    """
-
-    def __init__(
-        self,
-        write: Callable[[bytes], object],
-        later: Callable[[float, Callable[[], None]], object],
-        clock: Callable[[], float],
-    ) -> None:
+    def __init__(self, line: Line, clock: Callable[[], float]) -> None:
         self.counts = Counts()
-        self._write, self._later, self._clock = write, later, clock
+        self._line, self._clock = line, clock
         self.out: Ping | None = None  # was sent, and not answered
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
         self._hurry = False  # somebody wants that at once
@@ -60,7 +63,7 @@ class Pongs:
         """Ask for a sign of life, even if another ping is out."""
         if self.out is not None:
             # That one may not be answered for long, so this one is extra: its empty payload answers no question.
-            self._write(b"")
+            self._line.write_ping(b"")
         else:
             self._shared()  # a ping that waits is sent now, and serves both
             self.hurry()
@@ -92,7 +95,7 @@ class Pongs:
 
     def _go_on(self) -> None:
         if (payload := self._due()) is not None:
-            self._write(payload)
+            self._line.write_ping(payload)
 
     def _due(self) -> bytes | None:
         """The payload of the next ping, which is out from now on, if it is to be written now. Else a timer is set."""
@@ -106,7 +109,7 @@ class Pongs:
         if not self._timed:
             self._timed = True
             # not as soon as it may be: where frames come in a row the next one takes it along
-            self._later(APART, self._timer)
+            self._line.later(APART, self._timer)
         return None
 
     def _timer(self) -> None:

@@ -190,3 +190,9 @@ async def test_a_task_cancelled_inside_stop_still_waits_for_the_end(anyio_backen
     with pytest.raises(asyncio.CancelledError):
         await stopping
     assert ended == ["main"]
+
+
+def test_a_host_whose_loop_is_over_is_stopped_in_another_one() -> None:
+    host = Host()
+    asyncio.run(host.start(serve))  # the loop ends its tasks when it is left
+    asyncio.run(host.stop(grace=1))

@@ -17,7 +17,10 @@ class Line:
         self.now = 100.0
         self.out: list[bytes] = []  # pings that were written and not answered
         self.timers: list[tuple[float, Callable[[], None]]] = []
-        self.pongs = Pongs(self.out.append, self.later, lambda: self.now)
+        self.pongs = Pongs(self, lambda: self.now)
+
+    def write_ping(self, payload: bytes) -> None:
+        self.out.append(payload)
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         self.timers.append((self.now + seconds, call))
