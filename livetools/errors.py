@@ -350,7 +350,11 @@ def detached(error: Exception) -> Exception:
     An exception may hold a client, a request or a key, and many cannot be made again from what they hold. So the class
     of the copy is made: a subclass of the nearest one of livetools or of Python.
     """
-    base = next(each for each in type(error).__mro__ if each.__module__ in ("builtins", __name__))
+    base = next(
+        each
+        for each in type(error).__mro__
+        if each.__module__ in ("builtins", __name__) and "is_copy" not in vars(each)
+    )
     return _copied(*described(error), base, {key: value for key, value in vars(error).items() if key in _OWN})
 
 
@@ -375,7 +379,8 @@ def _kind(name: str, base: type[Exception]) -> type[Exception]:
     """A class in place of one that cannot be imported where the copy is read, or that needs other arguments."""
     members = {
         "__doc__": "A copy of an error: its class's name and its text.",
-        "__module__": "",
+        "__module__": base.__module__,  # so that a traceback names it as the class itself
+        "is_copy": True,
         "__str__": lambda self: self.args[0],
         "__reduce__": lambda self: (_copied, (name, self.args[0], base, vars(self))),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +165,17 @@ def test_of_an_error_that_a_tool_reports_on_its_way_a_copy_keeps_the_same(make: 
     assert (type(made.value).__name__, str(made.value)) == ("BrokenError", "HTTP 503")
     assert made != replace(event, value=BrokenError(504, request=None))
     assert make(replace(event, value={"part": 1})) == replace(event, value={"part": 1})
+
+
+@pytest.mark.parametrize("make", HOW)
+@pytest.mark.parametrize(
+    "error", [ToolError("no"), KeyError("k"), ValueError("v"), FileNotFoundError(2, "no")]
+)
+def test_a_traceback_names_a_copied_error_as_the_error_itself(
+    make: Callable[[Any], Any], error: Exception
+) -> None:
+    copied = make(ToolFinished(Call("c1", "f", {}), {}, error, 0.1)).error
+    assert traceback.format_exception_only(copied) == traceback.format_exception_only(error)
 
 
 def test_an_error_that_was_raised_crosses_to_another_process_with_what_it_says() -> None:
