@@ -29,7 +29,7 @@ from livetools.protocol.messages.partial_calls import Asked
 from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
+from livetools.protocol.turns.quiet_and_latency import PERCEIVED, SpeechTimes
 
 from .messages import to_events
 from .messages.to_events import MARKERS, PROOF, SPOKEN

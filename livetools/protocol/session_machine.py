@@ -41,8 +41,8 @@ from livetools.setup.plan_fields import Plan
 
 from .connection import close_codes
 from .messages import outgoing
-from .rooms import View
 from .send import says_something
+from .view import View
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP

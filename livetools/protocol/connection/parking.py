@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from livetools.protocol.input.input_queue import InputQueue
     from livetools.protocol.pending import Pending
-    from livetools.protocol.turns.speech_times import SpeechTimes
+    from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
     from .connection import Connection
 

@@ -36,7 +36,7 @@ class Ping:
         return None if self.before is None else max(0, self._counts.taken - self.before)
 
 
-class Line(Protocol):
+class PingLine(Protocol):
     """What pings are written to."""
 
     def write_ping(self, payload: bytes) -> None:
@@ -49,7 +49,7 @@ class Line(Protocol):
 class Pongs:
     """The pings and pongs of one connection."""
 
-    def __init__(self, line: Line, clock: Callable[[], float]) -> None:
+    def __init__(self, line: PingLine, clock: Callable[[], float]) -> None:
         self.counts = Counts()
         self._line, self._clock = line, clock
         self.out: Ping | None = None  # was sent, and not answered

@@ -10,7 +10,7 @@ from livetools.errors import SessionClosed
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
-from livetools.protocol.turns.speech_times import PATIENCE, QUIET_PAUSE, SpeechTimes
+from livetools.protocol.turns.quiet_and_latency import PATIENCE, QUIET_PAUSE, SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)

@@ -1,4 +1,4 @@
-"""The rooms of a session, and what the shell may know of them: facts, each with one dot."""
+"""What the shell may know of a session: facts of its rooms, each with one dot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .send import Dispatch
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
-from .turns.speech_times import SpeechTimes
+from .turns.quiet_and_latency import SpeechTimes
 
 
 class View:
