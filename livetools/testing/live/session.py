@@ -134,7 +134,8 @@ class FakeSession:
         return self.connection
 
     async def send(self, frame: Message | str | bytes) -> None:
-        """Send one frame to the client. Raises :class:`TurnCancelled` if no connection is open."""
+        """Send one frame to the client. Raises :class:`TurnCancelled` if no connection is open, or if another one is by
+        the time the frame was sent: a line may be slow, or stall, and what follows belongs to it."""
         if (connection := self.connection) is None:
             raise TurnCancelled("no connection is open")
         try:
@@ -143,6 +144,8 @@ class FakeSession:
             raise TurnCancelled(str(error)) from None
         finally:
             self._cut(connection)
+        if self.connection not in (connection, None):
+            raise TurnCancelled("another connection has taken the place of this one")
 
     def _cut(self, connection: Connection) -> None:
         """A fault may have cut the line."""

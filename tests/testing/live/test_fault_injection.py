@@ -128,3 +128,42 @@ async def test_a_flapping_server_cuts_so_many_connections(dial):
         async with dial(server) as client:
             await client.say("at last")
             await client.until("turnComplete")
+
+
+async def test_what_a_stalled_connection_still_owed_is_not_sent_on_the_next_one(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+
+        @server.model
+        async def model(turn):
+            if turn.text == "stall":
+                await turn.fault("stall")
+                await anyio.sleep_forever()
+            await turn.call("f")
+
+        async def has_logged(note):
+            with anyio.fail_after(30):
+                while note not in server.log:
+                    await anyio.lowlevel.checkpoint()
+
+        declared = {"name": "f", "behavior": "BLOCKING"}
+        setup = {"model": "models/gemini-3.8-live", "tools": [{"functionDeclarations": [declared]}]}
+        async with dial(server, sessionResumption={}, **setup) as client:
+            handle = (await client.recv())["sessionResumptionUpdate"]["newHandle"]
+            await client.say("stall")
+            await has_logged("fault on connection 1: stall")
+            await client.say("never mind")  # the word that the model was interrupted waits on its way
+            with anyio.fail_after(30):
+                while {"serverContent": {"interrupted": True}} not in [f.message for f in server.frames]:
+                    await anyio.lowlevel.checkpoint()
+            await server.sessions[0].drop()
+        async with dial(server, sessionResumption={"handle": handle}, **setup) as client:
+            await client.say("go")
+            (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+            server.faults.drop = 1.0  # of the frame that waits
+            clock.advance(30)
+            await has_logged("fault on connection 1: drop")
+            server.faults.drop = 0.0
+            await client.answer(call, output="done")
+            await client.until("turnComplete")
+        assert [call.state for call in server.calls] == ["answered"]
