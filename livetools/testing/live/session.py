@@ -134,8 +134,7 @@ class FakeSession:
         return self.connection
 
     async def send(self, frame: Message | str | bytes) -> None:
-        """Send one frame to the client. Raises :class:`TurnCancelled` if no connection is open, or if another one is by
-        the time the frame was sent: a line may be slow, or stall, and what follows belongs to it."""
+        """Send one frame to the client. Raises :class:`TurnCancelled` if its connection is lost, or was replaced."""
         if (connection := self.connection) is None:
             raise TurnCancelled("no connection is open")
         try:
@@ -144,7 +143,7 @@ class FakeSession:
             raise TurnCancelled(str(error)) from None
         finally:
             self._cut(connection)
-        if self.connection not in (connection, None):
+        if self.connection not in (connection, None):  # the line stalled meanwhile: what follows belongs to it
             raise TurnCancelled("another connection has taken the place of this one")
 
     def _cut(self, connection: Connection) -> None:
@@ -264,12 +263,10 @@ class FakeSession:
             lost = ", ".join(str(call) for call in self.calls.lost)
             self.service.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
             return await self._close_lost()
-        connection = self.connection
         if interrupts:
             await self._cut_in()
-        if connection is None or self.connection is not connection:
-            return None  # the connection ended meanwhile; its turn does not continue on the next one
-        self.queue.waiting.append(turn)
+        if self.connection is not None:  # else it ended meanwhile; its turn does not continue on the next one
+            self.queue.waiting.append(turn)
         return self._next()
 
     async def _cut_in(self) -> None:
