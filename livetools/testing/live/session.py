@@ -143,7 +143,7 @@ class FakeSession:
             raise TurnCancelled(str(error)) from None
         finally:
             self._cut(connection)
-        if self.connection not in (connection, None):  # the line stalled meanwhile: what follows belongs to it
+        if self.connection not in (connection, None):  # it stalled: what follows belongs to it
             raise TurnCancelled("another connection has taken the place of this one")
 
     def _cut(self, connection: Connection) -> None:
