@@ -28,15 +28,14 @@ class Desk(Protocol):
 class Job:
     """A call, from the moment its approval is asked, or its handler started, until its outcome is reported.
 
-    ``hooks``: those of the session and of the tool. ``code``: what runs for it now: what asks, or its handler.
+    ``hooks``: those of the session and of the tool. ``code``: what runs for it now, its approval or its handler.
     """
 
     def __init__(self, run: int, call: Call, tool: Tool, hooks: Sequence[Hooks] = ()) -> None:
         self.run, self.call, self.tool, self.hooks = run, call, tool, hooks
         self.code: Leavable | None = None
-        self.variables: Context | None = (
-            None  # of its hooks, once they have let it run and its approval is asked
-        )
+        # Of its hooks, once they have let it run and its approval is asked.
+        self.variables: Context | None = None
         # From here on of its handler.
         self.context: ToolContext[Any] | None = None  # for one that takes one
         self.streams = False  # its yields go out one by one

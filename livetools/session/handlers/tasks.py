@@ -54,9 +54,7 @@ class Tasks:
         self._deps, self._session = deps, session
         self._context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
-        self._asked: dict[
-            int, Job
-        ] = {}  # calls whose approval is asked, or that wait for what follows from it
+        self._asked: dict[int, Job] = {}  # calls whose approval is asked, or that wait for a person
         # All code of the user's that runs. True: an errand beside the calls, whose end the session waits for.
         self._running: dict[Leavable, bool] = {}
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
