@@ -91,7 +91,7 @@ class Cutter:
             return self._piece(left)
         begin, self._at = at + head, at + head + size
         message = bytes(data[begin : self._at])
-        if not self.left:  # a read of a hundred messages is not kept until the next one comes
+        if self._at == len(data):  # a read of a hundred messages is not kept until the next one comes
             self._data, self._at = b"", 0
         return message
 
