@@ -126,7 +126,7 @@ def reason_table() -> str:
         retry = RETRIES[rule.retry]
         lines.append(
             row(
-                f"… {rule.text} …",
+                ", ".join(f"… {text} …" for text in rule.texts.split("|")),
                 WHEN[rule.when],
                 f"`{rule.error_class.__name__}`",
                 retry,
