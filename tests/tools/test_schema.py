@@ -263,7 +263,7 @@ def test_a_schema_nested_beyond_reason_ends() -> None:
         {},
         {"type": "object"},
         {"type": "object", "properties": {}},
-        {"$ref": "#/$defs/Empty", "$defs": {"Empty": {"type": "object", "properties": {}}}},
+        {"$ref": "#/$defs/No", "$defs": {"No": {"type": "object", "additionalProperties": False}}},
     ],
 )
 def test_a_function_without_arguments_has_no_parameters(source: dict[str, Any]) -> None:
