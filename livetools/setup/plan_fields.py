@@ -161,14 +161,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What the plan must know of a tool: its declaration, its options, and its kind."""
+    """What the plan must know of a tool: its declaration, its options, and its kind. A tool has checked them."""
 
-    declaration: Mapping[str, Any]  # as the wire writes it
-    options: Mapping[str, Any] = field(default_factory=dict)
+    declaration: Mapping[str, Any]  # as the wire writes it, without ``behavior``
+    options: Mapping[str, Any] = field(default_factory=dict)  # as the wire spells them
     generator: bool = False
     handled: bool = True
-    source: str = ""  # where it is defined, for messages
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
+
+    @property
+    def name(self) -> str:
+        """The name that the model calls."""
+        return str(self.declaration["name"])
 
 
 def _one_of(name: str, value: object, *values: str) -> None:
