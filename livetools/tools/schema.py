@@ -82,8 +82,7 @@ def parameters(json_schema: Mapping[str, Any]) -> tuple[Schema | None, list[str]
         schema.pop("nullable", None)
         # A generated title ("addArguments") says nothing, and costs tokens in each setup.
         schema.pop("title", None)
-        # "should be non-empty for OBJECT type" (langchain-google#416)
-        return schema if schema.get("properties") else None, losses
+        return schema, losses
     return _merged(schema, losses), losses
 
 

@@ -257,15 +257,7 @@ def test_a_schema_nested_beyond_reason_ends() -> None:
     sound(reduce(deep)[0])
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        {},
-        {"type": "object"},
-        {"type": "object", "properties": {}},
-        {"$ref": "#/$defs/No", "$defs": {"No": {"type": "object", "additionalProperties": False}}},
-    ],
-)
+@pytest.mark.parametrize("source", [{}, {"type": "object"}, {"type": "object", "properties": {}}])
 def test_a_function_without_arguments_has_no_parameters(source: dict[str, Any]) -> None:
     assert parameters(source) == (None, [])
 
