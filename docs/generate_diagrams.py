@@ -19,7 +19,6 @@ from xml.sax.saxutils import escape
 import generate_tables
 
 import livetools
-from livetools.protocol.input import resend
 
 ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
@@ -106,20 +105,10 @@ def _arrow(arrow: Arrow, at: Mapping[str, float], y: int) -> Iterator[str]:
 def state_pictures() -> dict[str, str]:
     """A picture for each table of states, by its file's name."""
     found = {name: _moves(module) for name, module in generate_tables.machines().items()}
-    found["outbox"] = (
-        resend.EntryState,
-        [(of, on, resend.EntryState.READ) for of, on in sorted_by_table(resend)],
-    )
     return {f"states-{name}.svg": _states(name, *table) for name, table in found.items()}
 
 
 Move = tuple[Enum, Enum, Enum | None]
-
-
-def sorted_by_table(module: types.ModuleType) -> list[tuple[Enum, Enum]]:
-    """What makes an entry of the outbox read, in the order of its enums."""
-    pairs = [(state, on) for on in module.Evidence for state in module.EntryState]
-    return [pair for pair in pairs if pair in module.READ_BY]
 
 
 def _moves(module: types.ModuleType) -> tuple[Iterable[Enum], list[Move]]:

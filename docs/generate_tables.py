@@ -285,19 +285,11 @@ def is_number(value: ast.expr) -> bool:
 
 
 def outbox_tables() -> str:
-    """What makes an entry of the outbox read, and what becomes of one that was not."""
-    states, events_ = list(resend.EntryState), list(resend.Evidence)
-    marks = [
-        row(f"**{on.name}**", *("READ" if (state, on) in resend.READ_BY else "" for state in states))
-        for on in events_
-    ]
+    """What becomes of an entry of the outbox that was not read."""
     fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in resend.FATES.items()]
     return "\n\n".join(
         [
             f"In `livetools/protocol/input/resend.py`: {first(resend.__doc__)}",
-            picture("outbox"),
-            table(["", *(state.name for state in states)], marks),
-            members(resend, resend.Evidence),
             "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "
             "media is stale, and activity marks are invalid without their audio.",
             table(["Kind", "Fate"], fates),

@@ -136,7 +136,6 @@ def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
     assert sorted(pictures) == [
         "states-calls.svg",
         "states-connection.svg",
-        "states-outbox.svg",
         "states-turns.svg",
     ]
     for name, module in generate.generate_tables.machines().items():

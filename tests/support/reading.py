@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from livetools.events import ToolLost
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_fields import CallPolicy
 
@@ -19,6 +20,13 @@ ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True
 BLOCKING = CallPolicy("tool", timeout=None)
 HALF_CASCADE = CallPolicy("tool", timeout=None, ends_turn=True)  # on Vertex: its call ends a turn by itself
 POLICIES = {"async": ASYNC, "blocking": BLOCKING, "half-cascade": HALF_CASCADE}
+
+
+def stands(entry: Entry) -> object:
+    """What is known of its way to the service."""
+    write = entry.write
+    pong = -1 if write.pong is None else write.pong()
+    return entry.read, write.handed, write.asks, None if pong is None else min(pong, 1)
 
 
 class World:
@@ -81,7 +89,7 @@ class World:
 
     def key(self) -> object:
         d, m = self.d, self.d.machine
-        entries = tuple((e.kind, e.state, e.at_latest > m.turns.ends, e.after_turn is None or e.after_turn.over,
+        entries = tuple((e.kind, stands(e), e.at_latest > m.turns.ends, e.after_turn is None or e.after_turn.over,
                          e.answer is None or e.answer.over) for e in m.outbox)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
         here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)

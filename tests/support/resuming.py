@@ -16,6 +16,7 @@ from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import CallPolicy
 
 from .driver import Driver, plan
+from .reading import stands
 from .search import Step
 
 PATIENT = ReconnectPolicy(attempts=99, initial=0.1, maximum=0.1, jitter=0.0, budget=999)
@@ -80,7 +81,7 @@ class World:
     def key(self) -> object:
         turns = self.d.machine.turns
         queue = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in turns._queue)
-        entries = tuple((e.kind, e.state, e.endings) for e in self.d.machine.outbox)
+        entries = tuple((e.kind, stands(e), e.endings) for e in self.d.machine.outbox)
         exchange = turns.exchange
         heard = exchange and (
             exchange.sure,

@@ -221,7 +221,7 @@ class InputQueue:
         # What closes every connection is sorted out first, or the session would reconnect with it without end.
         again = self._patient([item for item in unread if isinstance(item, Item)], crossed)
         for item in again:
-            item.again, item.write = True, None
+            item.again = True
         transparent = self.outbox.transparent
         # There the frames of an activity are written again one by one, so its beginning is that of the last handle's
         # state.

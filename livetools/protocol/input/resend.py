@@ -13,15 +13,7 @@ that a frame has been read:
   output is expected (a SILENT answer, a yield, content that ends no turn): else what was received may not have been
   read when a connection is cut.
 
-==========  ===========================================================================================
-QUEUED      no writer has taken it
-WRITING     a writer has it, and no socket has been handed all of it
-WRITTEN     a socket has it, and no ping was wanted behind it
-UNTOLD      a socket has it, and a ping was wanted, but no pong can be had
-AWAITED     a socket has it, and the pong behind it has not come
-RECEIVED    the pong behind it has come
-READ        the model has read it
-==========  ===========================================================================================
+What no socket has been handed was read by nobody.
 """
 
 from __future__ import annotations
@@ -48,59 +40,6 @@ ENDINGS_AT_MOST = 5
 #: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
 #: call again.
 MEDIA_ENDINGS_AT_MOST = 2
-
-
-class EntryState(Enum):
-    """The state of an entry."""
-
-    __hash__ = object.__hash__  # Enum's own is Python code
-
-    QUEUED = auto()
-    WRITING = auto()
-    WRITTEN = auto()
-    UNTOLD = auto()
-    AWAITED = auto()
-    RECEIVED = auto()
-    READ = auto()
-
-
-class Evidence(Enum):
-    """What may show that an entry has been read."""
-
-    __hash__ = object.__hash__
-
-    PROOF = auto()  # the model's output, and only this can have caused it
-    OUTPUT = auto()  # the model's output, after the turns that come first
-    ANSWERED = auto()  # the connection is lost, and the turn that is its answer is over
-    UNANSWERED = auto()  # the connection is lost, and no answer was expected
-
-
-_S = EntryState
-_WRITTEN, _RECEIVED = _S.WRITTEN, _S.RECEIVED
-# Every call passes these: asked of its class, a member of an enum costs ten times as much.
-_PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
-
-#: What makes an entry READ.
-READ_BY = frozenset(
-    {
-        # PROOF needs no pong: nothing but this frame can have caused the output, so it counts as soon as a socket has
-        # it. QUEUED and WRITING never count: what no socket has been handed was read by nobody.
-        (_S.WRITTEN, Evidence.PROOF),
-        (_S.UNTOLD, Evidence.PROOF),
-        (_S.AWAITED, Evidence.PROOF),
-        (_S.RECEIVED, Evidence.PROOF),
-        # AWAITED is missing on purpose: until the pong has come, the output may have been sent without knowledge of the
-        # frame.
-        (_S.WRITTEN, Evidence.OUTPUT),
-        (_S.UNTOLD, Evidence.OUTPUT),
-        (_S.RECEIVED, Evidence.OUTPUT),
-        # At a loss only the pong counts. A frame that was written without one may have been swallowed, even if turns
-        # have ended.
-        (_S.RECEIVED, Evidence.ANSWERED),
-        (_S.RECEIVED, Evidence.UNANSWERED),
-        (_S.UNTOLD, Evidence.UNANSWERED),  # it is believed
-    }
-)
 
 
 MEDIA_KINDS = frozenset({"audio", "video"})
@@ -134,7 +73,7 @@ class Write:
     """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
 
     ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
-    where it cannot be told.
+    where no ping was wanted or can be had.
     """
 
     def __init__(self) -> None:
@@ -159,9 +98,17 @@ class Write:
         """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
         self.pong = pong
 
+    @property
+    def awaits_pong(self) -> bool:
+        """Whether a socket has it, and the pong behind it has not come."""
+        return self.handed and self.pong is not None and self.pong() is None
+
 
 def _not_yet() -> int | None:
     return None
+
+
+UNWRITTEN = Write()  # of what no writer has taken
 
 
 class Receipt(Struct, eq=False):
@@ -221,7 +168,7 @@ class Entry:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.write: Write | None = None
+        self.write = UNWRITTEN
         self.after_turn: Expected | None = None
         self.answer: Expected | None = None
         self.at_latest: float = inf
@@ -231,20 +178,6 @@ class Entry:
     def begin(self) -> None:
         """The writer begins its frame."""
         self.begun = True
-
-    @property
-    def state(self) -> EntryState:
-        """Its state."""
-        write = self.write
-        if write is None:
-            return EntryState.QUEUED
-        if self.read:
-            return EntryState.READ
-        if not write.handed:
-            return EntryState.WRITING
-        if write.pong is None:
-            return EntryState.UNTOLD if write.asks else _WRITTEN
-        return EntryState.AWAITED if write.pong() is None else EntryState.RECEIVED
 
     @property
     def fate(self) -> Fate | None:
@@ -258,20 +191,16 @@ class Entry:
 
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
-        if not self.read:
-            # Two ways, the cheap one first: by the count of turn ends no other cause is left; else by the turn before
-            # it.
-            if ends >= self.at_latest:
-                self.read = (self.state, _PROOF) in READ_BY
-            elif self.after_turn is None or self.after_turn.over:
-                self.read = (self.state, _OUTPUT) in READ_BY and not self.before_its_pong
+        write = self.write
+        if self.read or not write.handed:
+            return self.read
+        if ends >= self.at_latest:
+            # By the count of turn ends nothing but this frame can have caused the output: no pong is needed.
+            self.read = True
+        elif self.after_turn is None or self.after_turn.over:
+            # Until a message has come behind the pong, the output may have been sent without knowledge of the frame.
+            self.read = write.pong is None or bool(write.pong())
         return self.read
-
-    @property
-    def before_its_pong(self) -> bool:
-        """Whether the pong has come, and no message behind it: the output of this moment cannot depend on the frame."""
-        pong = self.write.pong if self.write is not None else None
-        return pong is not None and pong() == 0
 
     def lost(self) -> bool:
         """The connection is lost: nothing more is said. Whether this had been read."""
@@ -287,8 +216,7 @@ class Entry:
         # Where turns have ended the model works through what it got: what it has not come to is not to blame. Where
         # none has, everything that was begun may be.
         reached = self.after_turn is None or self.after_turn.over
-        handed = self.begun or (self.write is not None and self.write.handed)
-        return handed and (reached or not turned)
+        return (self.begun or self.write.handed) and (reached or not turned)
 
     @property
     def safe(self) -> bool:
@@ -297,7 +225,12 @@ class Entry:
         # is cut.
         if self.read or not (self.answer is None or self.answer.over):
             return self.read
-        return (self.state, Evidence.UNANSWERED if self.answer is None else Evidence.ANSWERED) in READ_BY
+        write = self.write
+        # Without a pong it may have been swallowed, even if turns have ended. Only where a ping was wanted and none can
+        # be had, and nobody expects an answer, is it believed.
+        if write.pong is None:
+            return write.handed and write.asks and self.answer is None
+        return write.handed and write.pong() is not None
 
 
 _NONE: deque[tuple[int, Entry, int]] = deque(maxlen=0)
@@ -326,12 +259,12 @@ class Outbox:
     @property
     def writing(self) -> bool:
         """Whether something of it has not been handed to a socket yet."""
-        return any(entry.state is EntryState.WRITING for entry in self._sent)
+        return not all(entry.write.handed for entry in self._sent)
 
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
-        return any(entry.state is EntryState.AWAITED for entry in self._sent)
+        return any(entry.write.awaits_pong for entry in self._sent)
 
     def wrote(
         self,
@@ -382,29 +315,18 @@ class Outbox:
         ``answers``: or it was cut off by a text that it has read, which says nothing of answers.
         """
         if not self._sent:
-            return []
-        read: list[Entry] = []
-        kept: list[Entry] = []
-        waits: Pong | None = None  # the pong that was looked at last, and has not come
-        for entry in self._sent:
-            pong = None if entry.write is None else entry.write.pong
-            by_pong = pong is not None and not entry.read and ends < entry.at_latest
-            if pong is not None and by_pong and (pong is waits or pong() is None):
-                # Only output behind that pong can show that this was read. Frames that share a ping are looked at once.
-                waits = pong
-                kept.append(entry)
-            elif (answers or entry.run is None) and entry.output(ends):
+            return []  # nearly always: this is asked for each word
+        read = [entry for entry in self._sent if (answers or entry.run is None) and entry.output(ends)]
+        if read:
+            self._sent = [entry for entry in self._sent if not entry.read]
+            for entry in read:
                 entry.endings = 0  # whatever will end the next connection, this did not
-                read.append(entry)
-            else:
-                kept.append(entry)
-        self._sent = kept
         return read
 
     def unseen(self) -> list[Entry]:
         """What the service may not have had when it gave the handle that came now."""
         # An entry whose pong has come but nothing behind it: the handle may have been issued before the frame was read.
-        return [entry for entry in self._sent if not entry.safe or entry.before_its_pong]
+        return [e for e in self._sent if not e.safe or (e.write.pong is not None and e.write.pong() == 0)]
 
     def drop(self, runs: Collection[int]) -> None:
         """The server took these calls back: what was written for them no longer matters."""

@@ -29,6 +29,9 @@ from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 if TYPE_CHECKING:
     import trio
 
+#: A task takes its first step at once, where asyncio can do that.
+EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
+
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
@@ -63,7 +66,7 @@ class Starter:
         if self._loop is None:
             context.run(self.group.start_soon, run)
             return
-        task = _task(run(), self._loop, context)
+        task = asyncio.Task(run(), loop=self._loop, context=context, **EAGER)
         if task.done():  # in its first step, where tasks are eager
             self._ended(task)
         else:
@@ -76,14 +79,6 @@ class Starter:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error
             self.group.cancel_scope.cancel()
-
-
-def _task(
-    coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, context: Context
-) -> asyncio.Task[None]:
-    if sys.version_info >= (3, 12):
-        return asyncio.Task(coroutine, loop=loop, context=context, eager_start=True)
-    return asyncio.Task(coroutine, loop=loop, context=context)
 
 
 class Host:

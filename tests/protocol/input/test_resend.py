@@ -14,7 +14,7 @@ from livetools.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.resend import Entry, EntryState, Fate, Outbox, Write
+from livetools.protocol.input.resend import Entry, Fate, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
 from livetools.setup.plan_fields import CallPolicy
@@ -106,7 +106,6 @@ def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
 def test_what_was_read_stays_read() -> None:
     sent = entry(pong=1)
     assert sent.output(0)
-    assert sent.write is not None
     sent.write.pong = lambda: None
     assert sent.output(0)
     assert sent.lost()
@@ -128,16 +127,6 @@ LOSSES: list[tuple[Any, ...]] = [
 @pytest.mark.parametrize(("answer", "pong", "read"), LOSSES)
 def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: Any, read: bool) -> None:
     assert entry(answer=answer, pong=pong).lost() is read
-
-
-def test_where_an_entry_stands_follows_from_its_write() -> None:
-    assert Entry("text").state is EntryState.QUEUED
-    assert entry(handed=False).state is EntryState.WRITING
-    assert entry(pong="none was wanted").state is EntryState.WRITTEN
-    assert entry().state is EntryState.UNTOLD
-    assert entry(pong=None).state is EntryState.AWAITED
-    assert entry(pong=0).state is EntryState.RECEIVED
-    assert entry(read=True).state is EntryState.READ
 
 
 # The outbox
@@ -188,7 +177,7 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
     box, write = Outbox(), Write()
     box.wrote(text := Entry("text"), write)
     text.begin()
-    assert text.state is EntryState.WRITING
+    assert box.writing
     box.lost()
     assert text.endings == 1
 
