@@ -8,22 +8,21 @@ What the service would close the connection for is a ConfigError; what it would 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
-from . import config_fields, function_declarations
-from .config_fields import Object, wire_model
+from . import config_fields
+from .config_fields import Object, plain, several, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
-from .function_declarations import declaration
 from .model_profiles import ModelProfile, find
-from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
+from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
 from .sdk.camel_case import snake
-from .sdk.config_values import for_api, holders
+from .sdk.config_values import checked, for_api, holders
 
-__all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
+__all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "make_plan", "replan", "wire_model"]
 
 
 def make_plan(
@@ -43,14 +42,14 @@ def make_plan(
     reconnect: bool = True,
     history: object = None,
     input_gate: bool | Literal["auto"] = INPUT_GATE,
-    **options: Unpack[PlanOptions],
+    **options: Any,
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
     ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict, with the tools that the service runs itself:
-    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. Times are in
-    seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what the service would
-    close the connection for on this model.
+    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. ``options`` are
+    those of :data:`~.plan_fields.OPTIONS`. Raises :class:`ConfigError` for what is given twice, unknown or impossible,
+    and for what the service would close the connection for on this model.
     """
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
@@ -65,7 +64,7 @@ def make_plan(
     if turns and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
-    builtin = function_declarations.builtin(fields.get("tools"))
+    builtin = [checked(plain(entry), "Tool", "config.tools") for entry in several(fields.get("tools"))]
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
@@ -152,7 +151,7 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
 
 
 def _resume(
-    setup: Object, fields: Object, profile: ModelProfile, options: PlanOptions, reconnect: bool
+    setup: Object, fields: Object, profile: ModelProfile, options: dict[str, Any], reconnect: bool
 ) -> None:
     """Ask for handles and for compression, where they are wanted; the handle of the config becomes an option."""
     asked = setup.pop("sessionResumption", None)
@@ -274,12 +273,14 @@ def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
 
 
 _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
+_MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 
 def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
-    function_declarations.check(specs)
+    if len(specs) > _MOST_TOOLS:
+        raise ConfigError(f"{len(specs)} tools: the service takes {_MOST_TOOLS}; declare fewer")
     if specs and not profile.functions:
         raise ConfigError(f"{profile.family} calls no functions; leave tools out")
     # Answers as content are content in the middle of a session.
@@ -288,9 +289,9 @@ def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec]
             f"{profile.family} refuses client_content in mid-session; reply_format='tool_response' works"
         )
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
-    policies = {policy.name: policy for policy in (_policy(spec, plan, told) for spec in specs)}
+    policies = {spec.name: _policy(spec, plan, told) for spec in specs}
     if specs:
-        declared = [declaration(spec, policies[function_declarations.name(spec)]) for spec in specs]
+        declared = [_declared(spec, policies[spec.name]) for spec in specs]
         entries.append({"functionDeclarations": declared})
     # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
@@ -316,19 +317,20 @@ def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[s
     return kept
 
 
+def _declared(spec: ToolSpec, policy: CallPolicy) -> Mapping[str, Any]:
+    """What the model reads about a tool."""
+    return {**spec.declaration, "behavior": policy.behavior} if policy.states_behavior else spec.declaration
+
+
 def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
-    name, options, profile = function_declarations.name(spec), spec.options, plan.profile
-    behavior, background = _behavior(spec, plan, told), _wanted(spec) == "BACKGROUND"
+    options, profile = spec.options, plan.profile
+    wanted = options.get("behavior")
+    behavior, background = _behavior(spec, wanted, plan, told), wanted == "BACKGROUND"
     awaited = behavior == "BLOCKING"
     # While the model waits for a call it reads one response, the final one.
     streaming = _streams(plan) and not awaited
-    if "parametersJsonSchema" in spec.declaration and profile.json_schema == "ignored":
-        told.append(
-            f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
-            "arguments (python-genai#1147); declare it with parameters"
-        )
     return CallPolicy(
-        name=name,
+        name=spec.name,
         handled=spec.handled,
         behavior=behavior,
         background=background and awaited,  # where the model does not wait it differs in nothing
@@ -346,7 +348,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
-        states_behavior=profile.states_behavior or _wanted(spec) is not None,
+        states_behavior=profile.states_behavior or wanted is not None,
         tool=spec.tool,
     )
 
@@ -357,15 +359,11 @@ def _streams(plan: Plan) -> bool:
     return by_itself and plan.profile.will_continue == "honoured"
 
 
-def _wanted(spec: ToolSpec) -> str | None:
-    given = spec.options.get("behavior") or spec.declaration.get("behavior")
-    wanted = str(getattr(given, "value", given)).upper() if given else "UNSPECIFIED"
-    return None if wanted == "UNSPECIFIED" else wanted
-
-
-def _behavior(spec: ToolSpec, plan: Plan, told: list[str]) -> Literal["BLOCKING", "NON_BLOCKING"]:
+def _behavior(
+    spec: ToolSpec, wanted: str | None, plan: Plan, told: list[str]
+) -> Literal["BLOCKING", "NON_BLOCKING"]:
     """The declared behavior."""
-    name, profile, wanted = function_declarations.name(spec), plan.profile, _wanted(spec)
+    profile = plan.profile
     if wanted is None:
         # A generator is meant to report bit by bit, which a model reads of calls that it does not wait for.
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):
@@ -374,26 +372,26 @@ def _behavior(spec: ToolSpec, plan: Plan, told: list[str]) -> Literal["BLOCKING"
     if wanted == "BLOCKING":
         if profile.blocking == "refused":
             instead = "leave behavior out, or say behavior='non_blocking'"
-            raise ConfigError(f"{name}: {profile.family} takes no BLOCKING calls; {instead}")
+            raise ConfigError(f"{spec.name}: {profile.family} takes no BLOCKING calls; {instead}")
     elif profile.non_blocking == "honoured":
         return "NON_BLOCKING"
     elif wanted != "BACKGROUND":
         told.append(
-            f"{name}: {profile.family} ignores `behavior`: its calls always block; "
+            f"{spec.name}: {profile.family} ignores `behavior`: its calls always block; "
             "behavior='background' answers at once and tells the result later"
         )
     return "BLOCKING"
 
 
 def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, told: list[str]) -> str | None:
-    name, wanted = function_declarations.name(spec), spec.options.get("scheduling")
+    wanted: str | None = spec.options.get("scheduling")
     if wanted is None:
         return None
     if profile.scheduling == "refused":
-        raise ConfigError(f"{name}: {profile.family} refuses scheduling in a response; leave it out")
+        raise ConfigError(f"{spec.name}: {profile.family} refuses scheduling in a response; leave it out")
     if profile.scheduling == "honoured" and not awaited:
-        return str(getattr(wanted, "value", wanted)).upper()
+        return wanted
     ignores = profile.scheduling == "ignored"
     why = f"{profile.family} ignores it" if ignores else "it is for behavior='non_blocking' only"
-    told.append(f"{name}: scheduling is left out: {why}")
+    told.append(f"{spec.name}: scheduling is left out: {why}")
     return None

@@ -170,9 +170,8 @@ class _Client:
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
-    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
-        await self.send(frame)
-        server, so_far = self._server, self._server.sent
+    def ask(self, at_once: bool = True) -> Pong:
+        server, so_far = self._server, self._server.sent + 1  # with the frame that is sent next
         return lambda: int(server.known >= so_far) if server.received >= so_far else None
 
     def silent_for(self) -> float:

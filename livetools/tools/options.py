@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, Literal, TypedDict
@@ -14,6 +15,8 @@ from .callbacks import fits
 
 BEHAVIORS = ("BLOCKING", "NON_BLOCKING", "BACKGROUND")
 SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")
+#: The service's rule for the names of functions.
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 
 
 class ToolOptions(TypedDict, total=False):

@@ -16,7 +16,6 @@ from livetools.errors import ToolDefinitionError
 from livetools.events import Call
 from livetools.log import get_logger
 from livetools.setup.config_fields import plain
-from livetools.setup.function_declarations import NAME
 from livetools.setup.plan_fields import ToolSpec
 
 from . import docstrings, results, schema
@@ -24,7 +23,7 @@ from .annotations import is_method, place_of
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
 from .keywords import tidy
-from .options import DEFAULTS, ToolOptions, resolve
+from .options import DEFAULTS, NAME, ToolOptions, resolve
 from .shapes import declaration_of
 from .signature import Signature
 
@@ -274,9 +273,7 @@ class Tool:
     @functools.cached_property
     def _spec(self) -> ToolSpec:
         generator = self.kind in ("generator", "async_generator")
-        source = "" if self.handler is None else place_of(self.handler)
-        told = plain(self.declaration())
-        return ToolSpec(told, self.options, generator, self.handler is not None, source)
+        return ToolSpec(plain(self.declaration()), self.options, generator, self.handler is not None)
 
     def lint(self) -> list[str]:
         """Warnings about the declaration, a line each: what the model is not told, or may misread."""

@@ -73,12 +73,11 @@ class Pinging(Protocol):
     model said.
     """
 
-    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
-        """``send``, with a ping behind it, in the same write if possible.
+    def ask(self, at_once: bool = True) -> Pong:
+        """Ask for a ping behind the frame that is written next, in the same write if possible.
 
-        What is returned says how many messages were received behind the pong, ``None`` before that has come; ``None``
-        instead of it: that cannot be told. The transport may let several frames share a later ping, ``at_once``
-        as soon as it can, else within a second.
+        What is returned says how many messages were received behind the pong, ``None`` before that has come. The
+        transport may let several frames share a later ping, ``at_once`` as soon as it can, else within a second.
         """
 
     def silent_for(self) -> float:
@@ -103,9 +102,6 @@ class Putting(Protocol):
 
         It may wait in a buffer for the kernel, which ends within the write timeout.
         """
-
-    def put_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
-        """``put``, as :meth:`Pinging.send_with_ping` is ``send``. A transport may have one without the other."""
 
 
 class Dialer(Protocol):

@@ -17,13 +17,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.protocol import CONNECTING, OPEN
 from websockets.uri import parse_uri
 
-from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import SLICE, passes
 from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
-from .line.framing import FIN, PING, PONG, TEXT, Cutter, frame
+from .line.framing import FIN, PING, PONG, Cutter, frame
 from .line.pings import Pongs
 from .proxy_and_address import STAGGER, connected, is_address
 from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
@@ -54,9 +53,9 @@ class AsyncioInflow(Inflow):
         self.head = b""  # the last bytes of the response to the upgrade so far
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
+        self.ended = False  # what comes does not count: it is behind a close, or a violation of the protocol
         # Set when the line is gone, for this reason; what came before is given away first.
         self.ending: tuple[Exception | None] | None = None
-        self.error: Exception | None = None  # raised by the listener
         self.passes = passes()
         self.cutting: asyncio.TimerHandle | None = None  # of a line that the peer does not close
         # While asyncio's buffer is full: set when there is room, and what ends a line that takes nothing.
@@ -64,15 +63,15 @@ class AsyncioInflow(Inflow):
 
     def message(self, message: bytes) -> None:
         """A message has come whole: it goes to the listener, if there is one."""
-        if self.feed is None:
+        if self.feed is None or self.waiting:
             return super().message(message)
         self.counts.messages += 1
         self.counts.taken += 1
         try:
             self.feed(message)
         except Exception as error:
-            self.error, self.feed = error, None
-            self.news.set()
+            self.error, self.ended = error, True
+            self.end()
         return None
 
     @property
@@ -102,7 +101,7 @@ class PushConnection(Receiving, ClientConnection):
         inflow.passes.count += 1
         if self.protocol.state is CONNECTING:
             data = self._upgrading(data)
-        if self._reads():
+        if not inflow.ended:
             inflow.cutter.add(data)
             if not inflow.paused:
                 self._advance()
@@ -126,7 +125,7 @@ class PushConnection(Receiving, ClientConnection):
         inflow.silence.heard = inflow.now()
         until = time.monotonic() + SLICE
         name_loop()
-        while cutter.left and self._reads() and (item := cutter.next()) is not None:
+        while cutter.left and not inflow.ended and (item := cutter.next()) is not None:
             if type(item) is bytes:
                 inflow.message(item)
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
@@ -148,11 +147,6 @@ class PushConnection(Receiving, ClientConnection):
             inflow.paused = False
             self.transport.resume_reading()
 
-    def _reads(self) -> bool:
-        """Whether new input counts: it comes neither after a close nor after a violation of the protocol."""
-        protocol = self.protocol
-        return protocol.close_rcvd is None and (protocol.state is OPEN or self.inflow.left)
-
     def _upgrading(self, data: bytes) -> bytes:
         """Give ``websockets`` its response, and return what came behind it."""
         inflow = self.inflow
@@ -167,8 +161,11 @@ class PushConnection(Receiving, ClientConnection):
 
     def _pass_on(self, data: bytes) -> None:
         super().data_received(data)
-        if self.inflow.cutting is None and self.protocol.close_expected():
-            self.inflow.cutting = self.later(LINGER, self.abort)
+        inflow, protocol = self.inflow, self.protocol
+        if inflow.cutting is None and protocol.close_expected():
+            inflow.cutting = self.later(LINGER, self.abort)
+        reads = protocol.close_rcvd is None and (protocol.state is OPEN or inflow.left)
+        inflow.ended = not (reads or protocol.state is CONNECTING)
 
     # What goes
 
@@ -231,31 +228,20 @@ class AsyncioAdapter(Adapter):
 
     def put(self, message: bytes) -> bool:
         """See :class:`~.contract.Putting`."""
-        self._connection.transport.write(frame(TEXT, message))
+        self._connection.transport.write(self._framed(message))
         return True
-
-    def put_with_ping(self, message: bytes, at_once: bool = True) -> Pong:
-        """See :class:`~.contract.Pinging`."""
-        pong, data = self._asking(message, at_once)
-        self._connection.transport.write(data)
-        return pong
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
         """See :data:`~.contract.Listen`."""
         inflow = self._inflow
+        inflow.feed = feed
         try:
-            while inflow.waiting:
-                inflow.counts.taken += 1
-                feed(inflow.waiting.popleft())
-            inflow.feed = feed
-            self._connection.read_on()
-            while not inflow.over and inflow.error is None:
-                await inflow.news.wait()
-            if inflow.error is not None:
-                raise inflow.error
+            while True:
+                feed(await self.receive())  # what came before; all else is fed as it comes
+        except Gone as end:
+            return end
         except Exception:
             self._connection.abort()
             raise
         finally:
             inflow.feed = None
-        return await self._connection.gone()

@@ -4,7 +4,7 @@ What the defaults of ``websockets`` would do to a live session, and what is done
 
 - a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
   python-genai#2935): a line is dead when no byte of any kind came for ``dead_after`` seconds, see ``silence``. The
-  pings that ask what has arrived (``send_with_ping``) end no session, however late their pongs are;
+  pings that ask what has arrived (``ask``) end no session, however late their pongs are;
 - messages above 1 MiB end the connection (1009): 64 MiB, so that no peer can fill the memory;
 - a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
   the cookies are taken off): no redirects;

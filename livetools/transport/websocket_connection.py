@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -63,6 +64,7 @@ class Inflow:
         self.over = False  # the end has come, behind the messages that wait
         self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
         self.cause: BaseException | None = None  # why the line broke, if it is known
+        self.error: Exception | None = None  # raised by the listener, where there is one
 
     def fragment(self, frame: Frame) -> None:
         """A fragment of a message has come, or all of it."""
@@ -183,27 +185,24 @@ class Adapter:
 
     def __init__(self, connection: Receiving) -> None:
         self._connection, self._inflow, self._pongs = connection, connection.inflow, connection.inflow.pongs
+        self._ping: bytes | None = None  # goes out behind the next message
 
     async def send(self, message: bytes) -> None:
         """See :class:`~.contract.Transport`."""
-        await self._connection.write(lambda: frame(TEXT, message))
+        await self._connection.write(partial(self._framed, message))
 
-    async def send_with_ping(self, message: bytes, at_once: bool = True) -> Pong | None:
+    def _framed(self, message: bytes) -> bytes:
+        """What is written with this message, when its turn has come."""
+        data = frame(TEXT, message)
+        if self._ping is not None:
+            data += frame(PING, self._ping)
+            self._ping = None
+        return data
+
+    def ask(self, at_once: bool = True) -> Pong:
         """See :class:`~.contract.Pinging`."""
-        pong: Pong | None = None
-
-        def made() -> bytes:  # when its turn has come: what is asked goes right behind the frame
-            nonlocal pong
-            pong, data = self._asking(message, at_once)
-            return data
-
-        await self._connection.write(made)
+        pong, self._ping = self._pongs.ask(at_once)
         return pong
-
-    def _asking(self, message: bytes, at_once: bool) -> tuple[Pong, bytes]:
-        """What is written with this message, so that a pong tells when it has come."""
-        pong, ping = self._pongs.ask(at_once)
-        return pong, frame(TEXT, message) + (b"" if ping is None else frame(PING, ping))
 
     def hurry(self) -> None:
         """See :class:`~.contract.Pinging`."""
@@ -218,7 +217,7 @@ class Adapter:
         inflow = self._inflow
         while not inflow.waiting:
             if inflow.over:
-                raise await self._connection.gone()
+                raise inflow.error or await self._connection.gone()
             await inflow.news.wait()
         message = inflow.waiting.popleft()
         inflow.counts.taken += 1

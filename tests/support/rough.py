@@ -7,15 +7,12 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 
 import anyio
 
 from livetools.protocol.input.resend import Pong
 from livetools.transport.contract import Dialer, Pinging, Transport
-
-T = TypeVar("T")
 
 
 class PingingTransport(Transport, Pinging, Protocol):
@@ -77,30 +74,31 @@ class _Rough:
     def __init__(self, line: RoughLine, inner: PingingTransport, crossing: Crossing) -> None:
         self._line, self._inner, self._crossing = line, inner, crossing
         self._dead = False
+        self._pongs: list[Pong] = []  # of the frame that is sent next
 
     async def send(self, frame: bytes) -> None:
-        await self._send(frame, self._inner.send)
-
-    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
-        pong = await self._send(frame, partial(self._inner.send_with_ping, at_once=at_once)) or (lambda: None)
-        self._crossing.asked.append((frame, pong))
-        return pong
-
-    def silent_for(self) -> float:
-        return self._inner.silent_for()
-
-    def hurry(self) -> None:
-        self._inner.hurry()
-
-    async def _send(self, frame: bytes, send: Callable[[bytes], Awaitable[T]]) -> T | None:
-        line = self._line
+        line, pongs, self._pongs = self._line, self._pongs, []
         with anyio.CancelScope(shield=True):
             self._crossing.sends(frame)
             await self._late()
             if not self._dead and line.random.random() < line.swallow:
                 self._dead = True
                 await line.cut(line.random.uniform(0, 10))
-            return None if self._dead else await send(frame)
+            if self._dead:
+                pongs[:] = [lambda: None for _ in pongs]
+            self._crossing.asked += [(frame, pong) for pong in pongs]
+            if not self._dead:
+                await self._inner.send(frame)
+
+    def ask(self, at_once: bool = True) -> Pong:
+        pongs = self._pongs = [self._inner.ask(at_once)]
+        return lambda: pongs[0]()  # another one, where the frame is swallowed
+
+    def silent_for(self) -> float:
+        return self._inner.silent_for()
+
+    def hurry(self) -> None:
+        self._inner.hurry()
 
     async def receive(self) -> bytes:
         frame = await self._inner.receive()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import cast
 
 import anyio
@@ -17,9 +16,11 @@ from livetools.transport.contract import Gone, Pinging, Transport
 pytestmark = pytest.mark.anyio
 
 
-def ask(transport: Transport) -> Awaitable[Pong | None]:
+async def ask(transport: Transport) -> Pong:
     """Send something, and ask whether it arrived: a method that a transport may have or not."""
-    return cast(Pinging, transport).send_with_ping(b'{"asks": true}')
+    pong = cast(Pinging, transport).ask()
+    await transport.send(b'{"asks": true}')
+    return pong
 
 
 async def test_frames_cross_both_ways() -> None:

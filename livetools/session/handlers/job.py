@@ -33,7 +33,7 @@ class Job:
 
     def __init__(self, run: int, call: Call, tool: Tool, hooks: Sequence[Hooks] = ()) -> None:
         self.run, self.call, self.tool, self.hooks = run, call, tool, hooks
-        self.code: Leavable | None = None
+        self.code: Leavable[Any] | None = None
         # Of its hooks, once they have let it run and its approval is asked.
         self.variables: Context | None = None
         # From here on of its handler.
@@ -44,7 +44,6 @@ class Job:
         self.future: Future[Any] | None = None  # while a thread or an executor has it
         self.way_back: FromThread | None = None  # of the thread that has it
         self.stopped = False
-        self.done: Outcome | None = None
 
     def stop(self) -> None:
         """Cancel the handler where it runs in the loop; tell its context where it runs elsewhere."""

@@ -10,20 +10,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import AskApproval, Start, Undo
+from livetools.protocol.calls.actions import AskApproval, Outcome, Start, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
 from livetools.tools import SessionLike, ToolContext
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .abandon import Leavable
+from .abandon import SERVING, Leavable
 from .approvals import ask
 from .call_hooks import ended_early, tell_all
 from .job import Desk, Job
@@ -32,8 +32,7 @@ from .user_errors import excuse
 
 log = get_logger("livetools.calls")
 
-#: The code of the user's that runs here: in its own task or thread, or in one that it has started.
-SERVING: ContextVar[Leavable | None] = ContextVar("livetools_serving", default=None)
+T = TypeVar("T")
 
 
 class Tasks:
@@ -56,7 +55,7 @@ class Tasks:
         self._busy: dict[int, Job] = {}  # handlers that run
         self._asked: dict[int, Job] = {}  # calls whose approval is asked, or that wait for a person
         # All code of the user's that runs. True: an errand beside the calls, whose end the session waits for.
-        self._running: dict[Leavable, bool] = {}
+        self._running: dict[Leavable[Any], bool] = {}
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
 
@@ -94,7 +93,7 @@ class Tasks:
         job.streams, job.since = action.streams, time.perf_counter()
         self._busy[job.run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
-        self._starter.start(partial(self._call, job), variables.copy())
+        self._starter.start(self._call(job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -177,40 +176,32 @@ class Tasks:
         return job.tool.context(call=job.call, deps=self._deps, session=self._session, report=report)
 
     async def _call(self, job: Job) -> None:
-        """Run a handler, and report how it ended."""
-        job.code = Leavable(self._serve(job), job.run)
-        await self._run(job.code)
-        # A handler that was stopped has not settled its call, for nothing can be awaited in what was cancelled.
-        if self._busy.get(job.run) is job and not self._closed:
-            await self._run(Leavable(self._settle(job)))
+        """Run a handler, and report how it ended. The report is not cancelled with the handler: it may be on its way to
+        the model."""
+        job.code = Leavable(self._handlers.execute(job, self._desk), job.run)
+        done = await self._run(job.code)
+        if not self._closed:
+            await self._settle(job, done or cancelled())
 
-    async def _serve(self, job: Job) -> None:
-        job.done = await self._handlers.execute(job, self._desk)
-        if job.code is not None and not job.code.cancelled:
-            await self._settle(job)
-
-    async def _run(self, code: Leavable, errand: bool = False) -> None:
+    async def _run(self, code: Leavable[T], errand: bool = False) -> T | None:
         """Run code of the user's; after the end it is ended at once, as all that ran then."""
         SERVING.set(code)
         self._running[code] = errand
         if self._closed:
             code.end()
         try:
-            await code
+            return await code
         finally:
             del self._running[code]
             if self._ended is not None:
                 self._ended.set()
 
-    def _errand(self, errand: Leavable) -> None:
+    def _errand(self, errand: Leavable[None]) -> None:
         self._running[errand] = True  # though its task has not begun
-        self._starter.start(partial(self._run, errand, True), self._context.copy())
+        self._starter.start(self._run(errand, True), self._context.copy())
 
-    async def _settle(self, job: Job) -> None:
-        done = job.done or cancelled()
+    async def _settle(self, job: Job, done: Outcome) -> None:
         del self._busy[job.run]
-        if job.code is not None:
-            job.code.run = None
         if self._ended is not None:
             self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
@@ -220,7 +211,7 @@ class Tasks:
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
         if job.stopped:
-            await ended_early(job, reason)
+            self.errand(ended_early(job, reason))
 
     async def _ask_approval(self, job: Job) -> None:
         verdict: bool | str | Exception

@@ -11,6 +11,8 @@ from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.transport.loop.wake import on_trio
 
+from .abandon import SERVING
+
 
 def is_of_the_user(error: BaseException) -> bool:
     """Whether what a callable of the user's raised ends only that callable: anything but Ctrl-C, and the
@@ -42,4 +44,6 @@ async def turn_of_the_loop() -> None:
 def _is_stray() -> bool:
     """Whether a cancellation is not the session's: it belongs to something that the handler waited for, or
     the handler cancelled its own task (asyncio alone has such)."""
-    return not on_trio() and anyio.current_effective_deadline() != -math.inf
+    serving = SERVING.get()
+    ours = anyio.current_effective_deadline() == -math.inf or (serving is not None and serving.cancelled)
+    return not (on_trio() or ours)

@@ -40,7 +40,7 @@ class ConnectionLog:
 
     def opened(self, transport: Transport) -> None:
         """A connection is open. Say once where its kind cannot tell a dead line from a quiet one."""
-        if not (self._unwatched or hasattr(transport, "send_with_ping")):
+        if not (self._unwatched or hasattr(transport, "ask")):
             self._unwatched = True
             kind = type(transport).__name__
             log.info("%s sends no pings: that a line is dead shows only when it takes no more frames", kind)

@@ -29,6 +29,9 @@ from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 if TYPE_CHECKING:
     import trio
 
+#: A task takes its first step at once, where asyncio can do that.
+EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
+
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
@@ -58,12 +61,12 @@ class Starter:
         if self._error is not None and (error is None or isinstance(error, asyncio.CancelledError)):
             raise self._error
 
-    def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
+    def start(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
         """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
         if self._loop is None:
-            context.run(self.group.start_soon, run)
+            context.run(self.group.start_soon, lambda: coroutine)
             return
-        task = _task(run(), self._loop, context)
+        task = asyncio.Task(coroutine, loop=self._loop, context=context, **EAGER)
         if task.done():  # in its first step, where tasks are eager
             self._ended(task)
         else:
@@ -76,14 +79,6 @@ class Starter:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error
             self.group.cancel_scope.cancel()
-
-
-def _task(
-    coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, context: Context
-) -> asyncio.Task[None]:
-    if sys.version_info >= (3, 12):
-        return asyncio.Task(coroutine, loop=loop, context=context, eager_start=True)
-    return asyncio.Task(coroutine, loop=loop, context=context)
 
 
 class Host:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from livetools.protocol.input.resend import Frame, Write
+from livetools.protocol.input.resend import Frame
 from livetools.session.frame_log import FrameListener, FrameLog
 from livetools.session.listening.listeners import FrameTaps
-from livetools.transport.contract import Gone, Pinging, Sending
+from livetools.transport.contract import Gone, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 
 
@@ -104,37 +104,24 @@ class Writer:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        write, transport = frame.write, cast(Any, self._owner.transport(frame.link))
+        transport: Any = self._owner.transport(frame.link)
         if frame.receipt is not None or not getattr(transport, "writable", False):
             return False
-        asks = write is not None and write.asks
-        if asks and not hasattr(transport, "put_with_ping"):
-            return False
-        data = frame.make()
-        if data is not None and self.frame_taps is not None:
-            self.frame_taps.frame("client", frame.link, data)
-        if write is not None and asks:
-            # without data no ping goes behind what was written before
-            write.pinged(None if data is None else transport.put_with_ping(data, write.at_once))
-        elif data is not None and not transport.put(data):
-            return True  # it is gone: its reader says so
-        if write is not None:
-            write.hand_over()
+        data = self._made(frame, transport)
+        # Where it is gone its reader says so.
+        if (data is None or transport.put(data)) and frame.write is not None:
+            frame.write.hand_over()
         return True
 
     async def _send(self, frame: Frame) -> None:
         transport = self._owner.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
-        data = frame.make()
-        if data is not None and self.frame_taps is not None:
-            self.frame_taps.frame("client", frame.link, data)
+        data = self._made(frame, transport)
         frame.begin()
         try:
             if data is not None:
-                await _write(transport, data, frame.write)
-            elif frame.write is not None:
-                frame.write.pinged(None)  # no ping went behind what was written before
+                await transport.send(data)
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
@@ -142,23 +129,21 @@ class Writer:
             raise
         _handed(frame)
 
+    def _made(self, frame: Frame, transport: Any) -> bytes | None:
+        """The bytes of a frame that is written now. A ping goes behind it where the machine wants to know whether it
+        arrives, and the transport can tell."""
+        data, write = frame.make(), frame.write
+        if data is not None and self.frame_taps is not None:
+            self.frame_taps.frame("client", frame.link, data)
+        if write is not None and write.asks:
+            # Without data no ping goes behind what was written before.
+            tells = data is not None and hasattr(transport, "ask")
+            write.pinged(transport.ask(write.at_once) if tells else None)
+        return data
+
 
 def _handed(frame: Frame) -> None:
     if frame.receipt is not None:
         frame.receipt.sent()
     if frame.write is not None:
         frame.write.hand_over()
-
-
-async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
-    """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
-    if write is None or not write.asks:
-        return await transport.send(data)
-    write.pinged(None)  # also where it is cut short: it was sent then, and that is all that is known
-    if not hasattr(transport, "send_with_ping"):
-        return await transport.send(data)
-    pinging = cast(Pinging, transport)
-    # A wrapper that knows nothing of shared pings does not take the argument either.
-    shared = {} if write.at_once or not hasattr(pinging, "hurry") else {"at_once": False}
-    write.pinged(await pinging.send_with_ping(data, **shared))
-    return None

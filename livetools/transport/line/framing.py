@@ -72,28 +72,30 @@ class Cutter:
         if left < 2:
             return None
         first, second = data[at], data[at + 1]
-        size, head = second, 2
+        size, begin = second, at + 2
         # 126 and 127 announce a longer length. A server's frame with the mask bit is against the protocol.
         if 125 < second < MASKED:
-            head = 4 if second == 126 else 10
-            if left < head:
+            begin = at + (4 if second == 126 else 10)
+            if len(data) < begin:
                 return None
-            size = int.from_bytes(data[at + 2 : at + head], "big")
-        # A pong is handed on whole: it is taken by who asked for it. The parser refuses a message that is too big by
-        # its announced length, before its bytes have come.
-        plain = first in WHOLE and not self._fragments and size <= self._bound and second < MASKED
-        if (plain or (first == FIN | PONG and second <= 125)) and left < head + size:
+            size = int.from_bytes(data[at + 2 : begin], "big")
+        end = begin + size
+        # The parser refuses a message that is too big by its announced length, before its bytes have come.
+        if first in WHOLE and not self._fragments and size <= self._bound and second < MASKED:
+            if len(data) < end:
+                return None
+            if end == len(data):  # a read of a hundred messages is not kept until the next one comes
+                self._data, self._at = b"", 0
+            else:
+                self._at = end
+            return bytes(data[begin:end])
+        # A pong is handed on whole: it is taken by who asked for it.
+        if first == FIN | PONG and second <= 125 and len(data) < end:
             return None
-        if not plain:
-            if first & 15 < CLOSE:  # control frames may come between fragments
-                self._fragments = not first & FIN
-            self._inside = head + size
-            return self._piece(left)
-        begin, self._at = at + head, at + head + size
-        message = bytes(data[begin : self._at])
-        if self._at == len(data):  # a read of a hundred messages is not kept until the next one comes
-            self._data, self._at = b"", 0
-        return message
+        if first & 15 < CLOSE:  # control frames may come between fragments
+            self._fragments = not first & FIN
+        self._inside = end - at
+        return self._piece(left)
 
     def _piece(self, left: int) -> Piece:
         size = min(self._inside, left)

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import pytest
 from support.waiting import everybody_waits
 
 from livetools.session.handlers.abandon import Leavable
 from livetools.session.running import leaving
+from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
 
 
-async def run(leavable: Leavable) -> None:
+async def run(leavable: Leavable[None]) -> None:
     await leavable
 
 
-async def test_a_cancellation_reaches_it_each_time_it_waits() -> None:
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_on_asyncio_a_clean_up_may_wait_however_often_it_is_cancelled(anyio_backend: str) -> None:
+    seen: list[str] = []
+
+    async def books() -> None:
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            leavable.cancel()
+            await everybody_waits()
+            seen.append("rolled back")
+            raise
+
+    leavable = Leavable(books())
+    async with anyio.create_task_group() as group:
+        group.start_soon(run, leavable)
+        await everybody_waits()
+        leavable.cancel()
+        leavable.cancel()
+    assert seen == ["rolled back"]
+
+
+async def test_one_that_is_ended_is_cancelled_until_it_ends() -> None:
     seen: list[str] = []
 
     async def stubborn() -> None:
@@ -30,8 +55,36 @@ async def test_a_cancellation_reaches_it_each_time_it_waits() -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(run, leavable)
         await everybody_waits()
-        leavable.cancel()
+        leavable.end()
     assert seen == ["once", "again"]
+
+
+async def test_one_that_cancels_itself_and_does_not_wait_any_more_leaves_nothing_behind() -> None:
+    async def last_act() -> str:
+        leavable.cancel()
+        return "done"
+
+    leavable = Leavable(last_act())
+    assert await leavable == "done"
+    with anyio.fail_after(5):
+        await everybody_waits()
+    if not on_trio():
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+
+
+async def test_one_that_cancels_itself_is_cancelled_where_it_waits_next() -> None:
+    async def waits() -> None:
+        leavable.cancel()
+        seen.append("ran on")
+        await anyio.sleep_forever()
+
+    seen: list[str] = []
+    leavable = Leavable(waits())
+    assert await leavable is None
+    assert seen == ["ran on"]
+    await everybody_waits()  # this task itself is not cancelled
 
 
 async def test_one_that_was_cancelled_before_it_ran_begins_and_is_cancelled_where_it_waits() -> None:

@@ -135,6 +135,26 @@ async def test_a_cancelled_async_tool_is_cancelled_and_undone_once(opened: Opene
     assert steps == ["begun", "cleaned up", ("undo", "c1", None)]
 
 
+async def test_a_cancelled_tool_may_wait_for_its_rollback_in_a_shield(opened: Opened) -> None:
+    steps: list[str] = []
+
+    async def book() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.lowlevel.checkpoint()
+                steps.append("rolled back")
+
+    async with opened([book]) as line:
+        line.call(call("book"))
+        await line.quiet()
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        await line.quiet()
+        assert steps == ["rolled back"]
+
+
 async def test_a_call_is_taken_back_in_the_same_turn_of_the_loop_in_which_its_handler_has_begun_to_wait(
     opened: Opened,
 ) -> None:

@@ -198,8 +198,11 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
 
     async def stubborn() -> None:
         """Stubborn."""
-        with anyio.CancelScope(shield=True):
-            await anyio.sleep(1.0)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(1.0)
 
     async with opened([stubborn]) as line:
         line.call(call("stubborn", "c1"))

@@ -78,7 +78,7 @@ async def test_whether_a_text_behind_a_turn_was_received_is_asked(
 async def test_a_transport_that_cannot_be_asked_is_believed(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(memory._Client, "send_with_ping")
+    monkeypatch.delattr(memory._Client, "ask")
     async with opened() as line:
         line.server.send(HANDLE)
         await line.session.send_audio(bytes(640))
@@ -89,12 +89,13 @@ async def test_a_transport_that_cannot_be_asked_is_believed(
         assert await reconnected(line) == ["last"]
 
 
-async def test_what_was_cut_short_at_the_ping_counts_as_sent(
-    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("received", [True, False])
+async def test_whether_a_text_was_received_whose_sender_was_cancelled_is_asked(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, received: bool
 ) -> None:
-    send = memory._Client.send_with_ping
+    send = memory._Client.send
 
-    async def cut_short(self: Any, frame: bytes) -> Callable[[], bool]:
+    async def cut_short(self: Any, frame: bytes) -> None:
         await send(self, frame)
         scope.cancel()
         await anyio.lowlevel.checkpoint()
@@ -103,14 +104,16 @@ async def test_what_was_cut_short_at_the_ping_counts_as_sent(
     async with opened() as line:
         line.server.send(HANDLE)
         await line.session.send_audio(bytes(640))
-        monkeypatch.setattr(memory._Client, "send_with_ping", cut_short)
-        with anyio.CancelScope() as scope:
+        await line.server.receive()
+        with monkeypatch.context() as patch, anyio.CancelScope() as scope:
+            patch.setattr(memory._Client, "send", cut_short)
             await line.session.send_text("text")
+        if received:
+            await line.server.receive()
         line.says("to what was said")
         await line.until(TurnComplete)
         line.server.drop()
-        monkeypatch.undo()
-        assert await reconnected(line) == ["last"]
+        assert await reconnected(line) == (["last"] if received else ["text", "last"])
 
 
 @pytest.mark.parametrize("options", [{}, {"reply_batching": "batch"}, {"reply_format": "client_content"}])
