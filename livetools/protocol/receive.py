@@ -238,7 +238,7 @@ class Reception:
     def _handle(self, update: ResumptionUpdate, now: float) -> None:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
-            self.connection.handed(update.new_handle, now)
+            self.connection.handed(update.new_handle)
             unseen = self.outbox.unseen()
             self.calls.handed(self.outbox, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
