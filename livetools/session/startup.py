@@ -47,17 +47,13 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    frame_listeners: tuple[FrameListener, ...] = ()
+    taps: list[FrameListener] = field(default_factory=list)  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
         self.transcript.if_full(_log_full)
-
-    def tap(self, listener: FrameListener) -> None:
-        """Let this one hear the frames of the session that will be opened."""
-        self.frame_listeners = (*self.frame_listeners, listener)
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
@@ -75,8 +71,8 @@ class Startup:
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        observers = self.transcript, self.listeners
-        driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
+        observers = self.transcript.event, self.listeners.event
+        driver = SessionDriver(machine, self.clock, observers, self.taps)
         await host.start(partial(self._run, driver, session))
         return driver
 
@@ -86,7 +82,7 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.observe(self.keeper)
+            driver.observe(self.keeper.event)
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
@@ -96,7 +92,7 @@ class Startup:
                     self.guardrails = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.observe(self.guardrails)
+                    driver.observe(self.guardrails.event)
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:
