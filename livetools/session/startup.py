@@ -47,7 +47,7 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    taps: list[FrameListener] = field(default_factory=list)  # they hear the frames of the session
+    taps: tuple[FrameListener, ...] = ()  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
 
@@ -71,7 +71,7 @@ class Startup:
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        observers = self.transcript.event, self.listeners.event
+        observers = self.transcript, self.listeners
         driver = SessionDriver(machine, self.clock, observers, self.taps)
         await host.start(partial(self._run, driver, session))
         return driver
@@ -82,7 +82,7 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.observe(self.keeper.event)
+            driver.observe(self.keeper)
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
@@ -92,7 +92,7 @@ class Startup:
                     self.guardrails = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.observe(self.guardrails.event)
+                    driver.observe(self.guardrails)
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Sequence
+from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -33,10 +34,16 @@ from .unread_events import UnreadEvents
 log = get_logger("livetools.session")
 
 
+class Hearing(Protocol):
+    """Hears events, and does not wait."""
+
+    def event(self, event: Event) -> None: ...
+
+
 class SessionDriver(Driver[Machine]):
     """Serves one session from its first dial to its end.
 
-    ``observers`` are called with every event before the user sees it. ``over``, and then ``error``: how it ended.
+    ``observers`` hear every event before the user sees it. ``over``, and then ``error``: how it ended.
     """
 
     sockets: Sockets
@@ -46,7 +53,7 @@ class SessionDriver(Driver[Machine]):
         self,
         machine: Machine,
         clock: Clock,
-        observers: tuple[Callable[[Event], None], ...],
+        observers: tuple[Hearing, ...],
         frame_listeners: Sequence[FrameListener] = (),
     ) -> None:
         super().__init__(machine, clock, frame_listeners)
@@ -80,8 +87,8 @@ class SessionDriver(Driver[Machine]):
         if not self.over.is_set():
             super().close()
 
-    def observe(self, observer: Callable[[Event], None]) -> None:
-        """Call this with every event too."""
+    def observe(self, observer: Hearing) -> None:
+        """Let this one hear every event too."""
         self.observers += (observer,)
 
     # What the machine wants
@@ -114,8 +121,8 @@ class SessionDriver(Driver[Machine]):
             if any(type(event) is SessionStarted for event in events):
                 self._ready()
         for event in events:
-            for observe in self.observers:
-                observe(event)
+            for observer in self.observers:
+                observer.event(event)
         self.inbox.put(*events)
 
     def transport(self, link: int) -> Transport | None:
