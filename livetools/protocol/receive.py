@@ -91,11 +91,8 @@ class Reception:
         # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
-        if not self._plain(link, data, now):
-            self._whole_message(link, parse(data), now)
-
-    def _plain(self, link: int, data: bytes | str, now: float) -> bool:
-        """Handle a message of the kinds that nearly all are; false: it must be read in full."""
+        read: Sequence[Entry] = ()
+        # Nearly all messages are of a few kinds, which are not read in full.
         # A plain call may be the last piece of one that comes in pieces: then the general way must join them.
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             # What the model has read is judged before its calls are entered, by the turns that had ended until then.
@@ -103,13 +100,13 @@ class Reception:
             self._called(link, calls, now)
         elif (said := only_media(data) or only_words(data)) is not None:
             # What the model says shows what it has read, a transcript of the user's shows nothing.
-            read = self.outbox.output(self.turns.ends) if type(said) in SPOKEN else []
+            if type(said) in SPOKEN:
+                read = self.outbox.output(self.turns.ends)
             self._said(said, now)
         else:
-            return False
+            self._whole_message(link, parse(data), now)
         if read:
             self.calls.read(read)
-        return True
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         events = to_events.events(message)
@@ -151,7 +148,7 @@ class Reception:
         # Answers are written later, with the frames. So the turns hear of every call before its answer, refused ones
         # too.
         for record in self.calls.receive_calls(link, calls, now):
-            self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
+            self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
     def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""

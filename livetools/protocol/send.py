@@ -104,7 +104,7 @@ class Dispatch(Unprompted):
                     self.speech.measure("call", now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
                 # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
-                apart = record.ends_turn and not record.blocks
+                apart = record.policy.ends_turn and not record.blocks
                 turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do

@@ -478,13 +478,6 @@ class Machine(View):
         self._now = now
         # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
         # end or a move.
-        if left := self.calls.ledger.left:
-            if (exchange := self.turns.exchange) is not None:
-                # Nothing is owed any more for these of its calls: it waits for them no longer.
-                for run in left & exchange.calls:
-                    if run not in self.calls.pending:
-                        self.turns.closed(run, now)
-            left.clear()
         if self.turns.swallowed and self._question is not None:
             self.turns.asked_again()
             self._question = self.input.again(self._question)

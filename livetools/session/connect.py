@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, Never
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, Never
 
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -12,7 +12,7 @@ from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import PlanOptions
+from livetools.setup.plan_fields import OPTIONS, Expected, check
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
@@ -140,7 +140,7 @@ def connect(
     with Sealed():
         if misnamed:
             raise unexpected(connect, misnamed)
-        _check(vars(given))
+        check(vars(given), _EXPECTED)
         given.config = config_fields.read(given.config)
         made = _joined(given)
         if handle_store is not None:
@@ -177,7 +177,7 @@ def connect(
 #: The arguments that go to the endpoint, and to the plan, as they were given.
 _ENDPOINT = ("api_key", "vertexai", "project", "location", "credentials", "base_url", "api_version")
 _PLAN = (
-    *PlanOptions.__annotations__,
+    *OPTIONS,
     *("instructions", "voice", "language", "history", "allowed", "input_gate", "profile"),
 )
 
@@ -193,8 +193,12 @@ def _has(value: object, *methods: str) -> bool:
 
 
 #: What a type checker would have said, for those who have none: who is wrong, and what is expected.
-_EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+_EXPECTED: Mapping[str, Expected] = {
     "model": (lambda v: isinstance(v, str), "a name, such as 'gemini-3.8-live'"),
+    "tools": (
+        lambda v: isinstance(v, Iterable) and not isinstance(v, str | Mapping),
+        "a list of functions, such as [get_weather]",
+    ),
     "reconnect": (lambda v: isinstance(v, bool | ReconnectPolicy), "True, False, a ReconnectPolicy"),
     "profile": (lambda v: v is None or isinstance(v, ModelProfile), "a ModelProfile"),
     "input_gate": (lambda v: v == "auto" or isinstance(v, bool), "'auto', True, False"),
@@ -206,29 +210,17 @@ _EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
     "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(
-        ("project", "location", "api_version", "handle"),
+        ("project", "location", "api_version"),
         (lambda v: v is None or isinstance(v, str), "a string"),
     ),
 }
-
-
-def _check(given: Mapping[str, Any]) -> None:
-    """Check the type of each argument."""
-    for name, (right, wanted) in _EXPECTED.items():
-        if not right(value := given[name]):
-            raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")
 
 
 def _joined(given: Secrets) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
     configured, others = split_config_tools(config_fields.several(given.config.get("tools")))
     given.config["tools"] = others
-    tools = given.tools
-    if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
-        raise ConfigError(
-            f"tools is a {type(tools).__name__}: expected a list of functions, such as [get_weather]"
-        )
-    made = as_tools([*tools, *configured])
+    made = as_tools([*given.tools, *configured])
     for tool in made:
         # Tools that outlive a process find their calls again in the store of the conversation.
         if callable(check := getattr(tool.handler, "check_store", None)):

@@ -7,14 +7,13 @@ an option of a tool, of the transport or of the reconnection. What is unknown is
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.config_fields import ALLOWED_INSTEAD, NO_TOOL_CHOICE, NOT_LIVE, TOOL_CHOICE
 from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.setup.sdk.camel_case import camel, snake
+from livetools.setup.sdk.config_values import not_in_live
 from livetools.setup.sdk.generated_tables import tables
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
@@ -64,38 +63,13 @@ def unexpected(
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
-    if camel(word) in TOOL_CHOICE:
-        return f"{NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}" if "allowed" in known else NO_TOOL_CHOICE
-    if camel(word) in NOT_LIVE:  # though the config has it
-        return f"the Live API does not support {word}"
+    if why := not_in_live(camel(word)):  # though the config may have it
+        return why if "allowed" in known else why.partition(". ")[0]
     return meant(word, known)
 
 
-@functools.cache
 def _places() -> Mapping[str, str]:
     """Where each field of the reconnection, the config and the transport is set; of several places the last holds."""
     line = {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
     transport = {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
-    return {**line, **config_fields(), **transport}
-
-
-#: Fields of the config that have a parameter of their own, or more inside than a configuration.
-_APART = frozenset({"tools", "systemInstruction", "httpOptions"})
-
-
-def config_fields() -> Mapping[str, str]:
-    """Each field of the config, in ``snake_case``, and how it is written with everything around it.
-
-    Each object is looked into once; of fields with equal names the one on top counts.
-    """
-    found: dict[str, str] = {}
-    waiting, seen = [("LiveConnectConfig", "config=...")], {"LiveConnectConfig"}
-    for type_, around in waiting:  # which grows
-        for name, kind in tables().types[type_].items():
-            written = around.replace("...", f"{{{snake(name)!r}: ...}}")
-            found.setdefault(snake(name), written)
-            inner = kind.strip("[]{}")
-            if name not in _APART and inner in tables().types and inner not in seen:
-                seen.add(inner)
-                waiting.append((inner, written))
-    return found
+    return {**line, **tables().written, **transport}

@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .did_you_mean import did_you_mean
 from .sdk import config_values
 from .sdk.camel_case import camel, snake
 from .sdk.generated_tables import tables
@@ -28,17 +27,6 @@ Object: TypeAlias = dict[str, Any]  # of JSON
 
 #: The options of HTTP that a Live session takes, as google-genai's own does.
 HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
-
-# Documented as not supported in Live (ai.google.dev/api/live, 2026-09).
-NOT_LIVE = frozenset({
-    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
-    "routingConfig", "audioTimestamp",
-})  # fmt: skip
-
-#: What other APIs call the choice of tools, which Live does not have.
-TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
-NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
-ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
 
 # What lies under these is the user's own, names included.
 _FREE = frozenset({
@@ -128,27 +116,17 @@ def read(config: object) -> Object:
         config = {name: getattr(config, name) for name in sorted(config.model_fields_set)}
     if not isinstance(config, Mapping):
         raise ConfigError(f"config is a {type(config).__name__}: expected a LiveConnectConfig or a dict")
-    found: Object = {}
+    types, found = tables().types, dict[str, Any]()
     for name, value in config.items():
         key = camel(name)
-        if key not in tables().types["LiveConnectConfig"]:
-            raise ConfigError(_unknown(name, key))
+        if key not in types["LiveConnectConfig"]:
+            if key in types["GenerationConfig"].keys() - config_values.NOT_LIVE:
+                raise ConfigError(f"config has no field {name!r}; it belongs inside config.generation_config")
+            raise config_values.no_field("config", key, types["LiveConnectConfig"])
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
         found[key] = value
     return found
-
-
-def _unknown(name: str, key: str) -> str:
-    if key in TOOL_CHOICE:
-        return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
-    if key in NOT_LIVE:
-        return f"config.{name}: the Live API does not support it; leave it out"
-    types = tables().types
-    if key in types["GenerationConfig"]:
-        return f"config has no field {name!r}; it belongs inside config.generation_config"
-    meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
-    return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
 
 
 def add_speech(setup: Object, voice: object, language: object, *, replace: bool = False) -> None:
@@ -186,9 +164,6 @@ def setup(fields: Object, instructions: object = None, *, vertexai: bool | None 
         if key in target:
             raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")
         target[key] = _field(key, value)
-    if unsupported := sorted(NOT_LIVE & generation.keys()):
-        names = ", ".join(snake(n) for n in unsupported)
-        raise ConfigError(f"config.generation_config: the Live API does not support {names}; leave it out")
     if generation:
         out["generationConfig"] = generation
     if instructions:

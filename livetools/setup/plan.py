@@ -18,7 +18,7 @@ from . import config_fields
 from .config_fields import Object, plain, several, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .model_profiles import ModelProfile, find
-from .plan_fields import UNDECLARED, CallPolicy, Plan, PlanOptions, ToolSpec
+from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import checked, for_api, holders
 
@@ -42,14 +42,14 @@ def make_plan(
     reconnect: bool = True,
     history: object = None,
     input_gate: bool | Literal["auto"] = INPUT_GATE,
-    **options: Unpack[PlanOptions],
+    **options: Any,
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
     ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict, with the tools that the service runs itself:
-    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. Times are in
-    seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what the service would
-    close the connection for on this model.
+    functions belong in ``tools``. ``api_version`` is the one that will be dialled, where it is known. ``options`` are
+    those of :data:`~.plan_fields.OPTIONS`. Raises :class:`ConfigError` for what is given twice, unknown or impossible,
+    and for what the service would close the connection for on this model.
     """
     fields = config_fields.read(config)
     profile = profile or find(model, vertex=vertexai)
@@ -151,7 +151,7 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
 
 
 def _resume(
-    setup: Object, fields: Object, profile: ModelProfile, options: PlanOptions, reconnect: bool
+    setup: Object, fields: Object, profile: ModelProfile, options: dict[str, Any], reconnect: bool
 ) -> None:
     """Ask for handles and for compression, where they are wanted; the handle of the config becomes an option."""
     asked = setup.pop("sessionResumption", None)

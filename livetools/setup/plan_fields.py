@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias
 
 from livetools.errors import ConfigError
 
 from . import defaults
 from .model_profiles import CLOSING_SILENCE, ModelProfile
 
+#: What an option must be: a test of its value, and what messages call it.
+Expected: TypeAlias = tuple[Callable[[Any], bool], str]
 
-class PlanOptions(TypedDict, total=False):
-    """The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them."""
 
-    reply_format: defaults.ReplyFormat
-    reply_batching: defaults.ReplyBatching
-    response_key: str
-    tool_timeout: float | None
-    max_concurrency: int | None
-    max_calls: int | None
-    max_seconds: float | None
-    idle: float | None
-    handle: str | None
-    lost_results: defaults.LostResults
-    setup_timeout: float
-    stall_timeout: float
+def check(given: Mapping[str, object], expected: Mapping[str, Expected]) -> None:
+    """Raise :class:`ConfigError` for an option whose value is not what is expected of it."""
+    for name, (right, wanted) in expected.items():
+        if not right(value := given[name]):
+            raise ConfigError(f"{name}={value!r:.60}: expected {wanted}")
+
+
+def _one_of(*words: str) -> Expected:
+    return lambda value: value in words, " or ".join(map(repr, words))
+
+
+def _seconds(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _count(least: int) -> Expected:
+    return (
+        lambda value: value is None or (type(value) is int and value >= least),
+        f"a whole number from {least}, or None for no limit",
+    )
+
+
+#: The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them.
+OPTIONS: Mapping[str, Expected] = {
+    "reply_format": _one_of("tool_response", "client_content"),
+    "reply_batching": _one_of("each", "batch"),
+    "response_key": _one_of("output", "result", "content"),
+    "lost_results": _one_of("deliver", "drop"),
+    **dict.fromkeys(("setup_timeout", "stall_timeout"), (_seconds, "a number of seconds above 0")),
+    **dict.fromkeys(
+        ("tool_timeout", "max_seconds", "idle"),
+        (lambda value: value is None or _seconds(value), "a number of seconds above 0, or None for no limit"),
+    ),
+    "max_concurrency": _count(1),
+    "max_calls": _count(0),
+    "handle": (lambda value: value is None or isinstance(value, str), "a string"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +133,7 @@ class Plan:
     tool_timeout: float | None = defaults.TOOL_TIMEOUT
 
     def __post_init__(self) -> None:
-        _one_of("reply_format", self.reply_format, "tool_response", "client_content")
-        _one_of("reply_batching", self.reply_batching, "each", "batch")
-        _one_of("response_key", self.response_key, "output", "result", "content")
-        _one_of("lost_results", self.lost_results, "deliver", "drop")
-        _seconds("tool_timeout", 1.0 if self.tool_timeout is None else self.tool_timeout)
-        _seconds("max_seconds", 1.0 if self.max_seconds is None else self.max_seconds)
-        _seconds("idle", 1.0 if self.idle is None else self.idle)
-        _seconds("setup_timeout", self.setup_timeout)
-        _seconds("stall_timeout", self.stall_timeout)
-        _count("max_concurrency", self.max_concurrency, least=1)
-        _count("max_calls", self.max_calls, least=0)
+        check({name: getattr(self, name) for name in OPTIONS}, OPTIONS)
 
     @property
     def manual(self) -> bool:
@@ -173,18 +188,3 @@ class ToolSpec:
     def name(self) -> str:
         """The name that the model calls."""
         return str(self.declaration["name"])
-
-
-def _one_of(name: str, value: object, *values: str) -> None:
-    if value not in values:
-        raise ConfigError(f"{name}={value!r}: must be one of {', '.join(map(repr, values))}")
-
-
-def _seconds(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ConfigError(f"{name}={value!r}: expected a number of seconds above 0")
-
-
-def _count(name: str, value: object, *, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-        raise ConfigError(f"{name}={value!r}: expected a whole number from {least}, or None for no limit")

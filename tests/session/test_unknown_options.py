@@ -9,14 +9,15 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.session.unknown_options import ALIASES, config_fields, unexpected
-from livetools.setup.config_fields import NOT_LIVE
+from livetools.session.unknown_options import ALIASES, unexpected
 from livetools.setup.sdk.camel_case import snake
+from livetools.setup.sdk.config_values import NOT_LIVE
+from livetools.setup.sdk.generated_tables import tables
 
 from .test_secrecy import KEY, shown
 
 MODEL = "gemini-3.8-live"
-FIELDS = sorted(config_fields())
+FIELDS = sorted(tables().written)
 PARAMETERS = [name for name in inspect.signature(livetools.connect).parameters if name != "unknown"]
 
 
@@ -48,7 +49,7 @@ def told(name: str, value: object = "x") -> str:
         ("responseModalities", "use config={'response_modalities': ...}"),
         ("response_modality", "did you mean config={'response_modalities': ...}?"),
         ("thinking_budget", "use config={'thinking_config': {'thinking_budget': ...}}"),
-        ("response_schema", "the Live API does not support response_schema"),
+        ("response_schema", "the Live API does not support it; leave it out"),
         ("proxy", "use transport=WebSocket(proxy=...)"),
         ("attempts", "use reconnect=ReconnectPolicy(attempts=...)"),
         ("behavior", "use @tool(behavior=...), on the function itself"),
@@ -73,7 +74,7 @@ def test_each_field_of_the_config_says_where_it_belongs(name: str) -> None:
         return
     words = told(name)
     if name in {snake(each) for each in NOT_LIVE}:
-        assert words == f"the Live API does not support {name}"
+        assert words == "the Live API does not support it; leave it out"
         return
     ours = words.removeprefix("use ").rstrip("=")
     assert ours in PARAMETERS or f"{name!r}: ..." in words or "WebSocket(" in words

@@ -14,6 +14,7 @@ from livetools.errors import ConfigError
 from livetools.setup import config_fields as c
 from livetools.setup.plan import make_plan
 from livetools.setup.sdk.camel_case import camel, snake
+from livetools.setup.sdk.config_values import NOT_LIVE
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
 EVERY_FIELD = {
@@ -151,7 +152,7 @@ def test_a_forced_call_is_pointed_to_allowed() -> None:
             c.read({name: {}})
 
 
-@pytest.mark.parametrize("name", sorted(c.NOT_LIVE))
+@pytest.mark.parametrize("name", sorted(NOT_LIVE))
 def test_what_live_does_not_support_is_refused_for_the_same_reason_wherever_it_stands(name: str) -> None:
     for written in (name, snake(name)):
         for config in ({written: {}}, {"generation_config": {written: {}}}):

@@ -12,7 +12,7 @@ WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), Ca
 
 
 def record(name: str, run: int = 1, policy: CallPolicy = WEATHER, phase: Phase = Phase.NOTHING) -> Record:
-    made = Record(run, Call("c", name), True, policy, 1, 0.0)
+    made = Record(run, Call("c", name), policy, 1, 0.0)
     made.phase = phase
     return made
 

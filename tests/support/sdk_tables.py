@@ -5,7 +5,8 @@
 ``types`` has each type that a ``LiveConnectConfig`` or a message of either side can hold, ``enums`` the values of each
 enum. ``refused`` has the paths in the setup that google-genai's converter to an API raises for, ``renamed`` what it
 spells otherwise. The converters are read as source: each field is one ``if`` in them, so that none is overlooked.
-A test compares the file with the installed google-genai, and names what is missing when that knows more.
+``written`` says how each field of the config is written in ``connect``. A test compares the file with the installed
+google-genai, and names what is missing when that knows more.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import datetime
 import enum
 import inspect
 import json
+import re
 import types as python_types
 import typing
 from collections.abc import Iterable
@@ -157,7 +159,31 @@ def tables(roots: Iterable[type[pydantic.BaseModel]] = ROOTS) -> dict[str, Any]:
             }
             for api, of in converters.items()
         },
+        "written": dict(sorted(in_connect(found.types).items())),
     }
+
+
+#: Fields of the config that have a parameter of their own, or more inside than a configuration.
+_APART = {"tools", "systemInstruction", "httpOptions"}
+
+
+def in_connect(types: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Each field of the config, in ``snake_case``, and how it is written with everything around it.
+
+    Each object is looked into once; of fields with equal names the one on top counts.
+    """
+    found: dict[str, str] = {}
+    waiting, seen = [("LiveConnectConfig", "config=...")], {"LiveConnectConfig"}
+    for type_, around in waiting:  # which grows
+        for name, kind in types.get(type_, {}).items():
+            spelt = re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name)
+            place = around.replace("...", f"{{{spelt!r}: ...}}")
+            found.setdefault(spelt, place)
+            inner = kind.strip("[]{}")
+            if name not in _APART and inner in types and inner not in seen:
+                seen.add(inner)
+                waiting.append((inner, place))
+    return found
 
 
 def _add_spellings(found: _Types) -> None:

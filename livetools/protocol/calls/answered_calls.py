@@ -48,7 +48,7 @@ def unpacked(call: Call, paid: AnsweredCall, plan: Plan) -> Record:
     """The record of this call, which is asked again, as it was."""
     # Its time does not matter any more: nothing is measured for an answer from memory.
     policy = plan.policies.get(call.name, plan.undeclared)
-    record = Record(paid.run, call, True, policy, paid.link, 0.0)
+    record = Record(paid.run, call, policy, paid.link, 0.0)
     record.state = CallState.PAID
     record.outcome = Outcome(msgspec.json.decode(paid.response), scheduling=paid.scheduling)
     return record

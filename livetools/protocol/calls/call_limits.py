@@ -33,8 +33,11 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
     return None
 
 
-def too_many(limit: int) -> LimitReached:
+def too_many(plan: Plan, record: Record) -> LimitReached | None:
     """The error that ends the session: the model kept calling, although every call was answered with an error."""
+    limit = plan.max_calls
+    if limit is None or record.run < limit + BEYOND:
+        return None
     return LimitReached(
         "max_calls",
         f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error",

@@ -170,18 +170,16 @@ class Record:
     """One call: what was asked, the state of its debt, what is known about its run.
 
     ``named``: false where the server gave no id, and none goes out.
-    ``ends_turn``: the model ends its turn at the call, and begins another at the answer. ``blocks``: BLOCKING, the
-    model does nothing until it is answered.
+    ``blocks``: BLOCKING, the model does nothing until it is answered.
     """
 
-    def __init__(
-        self, run: int, call: Call, named: bool, policy: CallPolicy, link: int, since: float
-    ) -> None:
+    def __init__(self, run: int, call: Call, policy: CallPolicy, link: int, since: float) -> None:
         # A run has a number of its own: another session may use the same id for another call while this handler still
         # runs.
-        self.run, self.call, self.named, self.policy = run, call, named, policy
+        self.run, self.call, self.policy = run, call, policy
         self.link, self.since = link, since
-        self.ends_turn, self.blocks = policy.ends_turn, policy.behavior == "BLOCKING"
+        self.named = True
+        self.blocks = policy.behavior == "BLOCKING"
         self.state = _OWED
         self.group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
         self.phase = _NOTHING
@@ -220,13 +218,12 @@ class Ledger:
         self.pending: dict[int, Record] = {}  # in the order in which they came
         self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
-        self.left: set[int] | None = None  # runs that are not pending any more, for somebody who clears it
 
     def enter(self, record: Record) -> None:
         """The server waits for this call, which is new or asked again."""
         self.records[record.run] = self.pending[record.run] = record
         self.blocking += record.blocks
-        self.ending += record.ends_turn
+        self.ending += record.policy.ends_turn
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""
@@ -241,9 +238,7 @@ class Ledger:
         if was in OPEN:
             del self.pending[run]
             self.blocking -= record.blocks
-            self.ending -= record.ends_turn
-            if self.left is not None:
-                self.left.add(run)
+            self.ending -= record.policy.ends_turn
         # DETACHED stays without a running handler too: the call may still wait for an approval or for a slot.
         if state is not _DETACHED and not record.running:
             self.records.pop(run, None)  # nothing can settle this call any more

@@ -23,7 +23,7 @@ from livetools.events import (
 from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.partial_calls import Asked, PartialCalls
-from livetools.setup.plan_fields import CallPolicy, Plan
+from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
@@ -49,8 +49,6 @@ class Calls:
         self.plan, self._tell, self._act = plan, tell or _untold, act
         self._is_told = tell is not None  # the events of every call are not made for nobody
         self.ledger = Ledger()
-        if self._is_told:
-            self.ledger.left = set()
         self.records, self.pending = self.ledger.records, self.ledger.pending
         # Those of this session to which the server gave an id.
         self.by_id: dict[str, Record | AnsweredCall] = {}
@@ -71,8 +69,7 @@ class Calls:
 
     def receive_calls(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
         """The calls of one message. Returns those that are new, or asked again on a new link."""
-        members: list[Record] = []
-        new: list[Record] = []
+        records: list[Record] = []  # in the order of the message
         again: list[Record] = []
         for one in asked:
             # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
@@ -80,33 +77,31 @@ class Calls:
             # always a new one.
             known = self.by_id.get(one.id) if one.id else None
             if known is None:
-                new.append(record := self._enter(link, one, now))
+                record = self._enter(link, one, now)
             elif known.link != link:  # a resumed session asks again
-                record = self._remembered(one, known)
-                record.link = link
-                if record in self.texts:  # it is answered here instead
-                    self.texts = tuple(r for r in self.texts if r is not record)
-                    record.delivered = False
+                record = self._asked_again(link, one, known)
                 again.append(record)
             else:
                 continue  # a duplicate
-            members.append(record)
+            records.append(record)
         # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
         if self.replies.grouped:
-            for record in members:
-                record.group = members
+            for record in records:
+                record.group = records
         if again:
             self._reoffer(again, now)
-        for record in new:
-            # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
-            if self._is_told:
-                self._tell(ToolStarted(record.call))
-            self._begin(record, now)
-        return new + again if again else new
+        for record in records:
+            if record not in again:
+                # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
+                if self._is_told:
+                    self._tell(ToolStarted(record.call))
+                self._begin(record, now)
+        return records
 
     def adopt(self, call: Call, now: float) -> None:
         """A call that an earlier process of this conversation was asked: it is lost, and its handler continues here."""
-        if not self._policy(call.name).handled or call.id in self.by_id:
+        policy = self.plan.policies.get(call.name, self.plan.undeclared)
+        if not policy.handled or call.id in self.by_id:
             return
         # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
@@ -137,7 +132,8 @@ class Calls:
             self._slots.end(record)
         # It may never have begun (arguments that do not fit, a hook's refusal, no free thread): there is nothing to
         # undo.
-        record.started = record.started and outcome.began
+        if not outcome.began:
+            record.started = False
         # The call was cancelled or closed while it ran. Now the result is known, which undo gets.
         if record.undo and record.started:
             self._undo(record, outcome.result)
@@ -188,12 +184,12 @@ class Calls:
     def read(self, entries: Iterable[Entry]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
-            if isinstance(entry, Answer) and entry.kind == "answer":
-                record = entry.record
+            if type(entry) is Answer and entry.kind == "answer":
+                record, id = entry.record, entry.record.call.id
                 self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
-                if self.by_id.get(record.call.id) is record and (paid := packed(record)) is not None:
-                    self.by_id[record.call.id] = paid
+                if self.by_id.get(id) is record:
+                    self.by_id[id] = packed(record) or record
 
     def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
@@ -326,17 +322,18 @@ class Calls:
     # Before the handler
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
-        self.counted += 1
-        if (most := self.plan.max_calls) is not None and self.counted >= most + call_limits.BEYOND:
-            self.end = End(call_limits.too_many(most))
-        run = self.counted
+        self.counted = run = self.counted + 1
         # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
         # which is never written.
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
-        record = Record(run, call, bool(one.id), self._policy(one.name), link, now)
+        plan = self.plan
+        record = Record(run, call, plan.policies.get(one.name, plan.undeclared), link, now)
         self.ledger.enter(record)
         if one.id:
             self.by_id[one.id] = record
+        else:
+            self.replies.unnamed = True
+            record.named = False
         # At twice the bound, so that one sweep over all ids serves REMEMBERED calls.
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [id for id, known in self.by_id.items() if known.run not in self.records]
@@ -344,15 +341,16 @@ class Calls:
                 del self.by_id[old]
         return record
 
-    def _policy(self, name: str) -> CallPolicy:
-        return self.plan.policies.get(name, self.plan.undeclared)
-
-    def _remembered(self, one: Asked, known: Record | AnsweredCall) -> Record:
-        """The record of a call that is asked again."""
-        if isinstance(known, AnsweredCall):
-            known = unpacked(Call(str(one.id), one.name, one.args), known, self.plan)
-            self.by_id[known.call.id] = known
-        return known
+    def _asked_again(self, link: int, one: Asked, record: Record | AnsweredCall) -> Record:
+        """The record of a call that this link asks again."""
+        if isinstance(record, AnsweredCall):
+            record = unpacked(Call(str(one.id), one.name, one.args), record, self.plan)
+            self.by_id[record.call.id] = record
+        record.link = link
+        if record in self.texts:  # it is answered here instead
+            self.texts = tuple(r for r in self.texts if r is not record)
+            record.delivered = False
+        return record
 
     def _reoffer(self, again: Sequence[Record], now: float) -> None:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
@@ -371,6 +369,8 @@ class Calls:
         """Decide what a new call needs before its handler may run."""
         refusal = call_limits.by_plan(self.plan, record)
         if refusal is not None:
+            if (error := call_limits.too_many(self.plan, record)) is not None:
+                self.end = End(error)
             return self._settle(record, refusal, now)
         policy = record.policy
         # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
@@ -506,7 +506,7 @@ class Calls:
 
     def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
         said = {self.plan.response_key: wording.under_way(record.call.name)}
-        self.replies.put(Answer("acknowledgement", record, said))
+        self.replies.put([Answer("acknowledgement", record, said)])
 
     def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self.replies.answer(record)

@@ -73,8 +73,8 @@ class AnswerFrame(Frame):
         self, link: int, answers: list[Answer], format: Callable[[Sequence[JSONObject]], bytes]
     ) -> None:
         # what Frame would set: every call makes one of these
-        self.link, self.data, self.receipt, self.entry, self.write = link, None, None, None, None
-        self.answers, self._format = answers, format
+        self.link, self.answers, self._format = link, answers, format
+        self.data = self.receipt = self.entry = self.write = None
         self.dropped: Callable[[], None] | None = None
 
     def if_dropped(self, tell: Callable[[], None]) -> None:
@@ -110,19 +110,17 @@ class Replies:
         self.format = outgoing.content_response if as_content else outgoing.tool_response
         self._ledger = ledger
         self.queue = _NONE
-        self._unnamed = False  # the server gives calls without an id
+        self.unnamed = False  # the server gives calls without an id
 
     def __bool__(self) -> bool:
         return bool(self.queue)
 
     def answer(self, record: Record) -> None:
         """The outcome is known: it is the answer, in a message of its own or with its group."""
-        if not record.named:
-            self._unnamed = True
         if self.grouped:
             self.release(record)
         else:
-            self.put(_answer(record))
+            self.put([_answer(record)])
 
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
@@ -135,17 +133,21 @@ class Replies:
             # The message is made once, and the group would keep all its records alive.
             member.group = ()
         if answers := [_answer(member) for member in members if member.state is _READY]:
-            self._put(AnswerFrame(record.link, answers, self.format))
+            self.put(answers)
 
     def interim(
         self, kind: str, record: Record, response: JSONObject, scheduling: str | None, parts: Parts = ()
     ) -> None:
         """A response that is followed by others: a ``yield``, which is a part of the result, or a ``word`` on it."""
-        self.put(Answer(kind, record, response, scheduling, True, parts))
+        self.put([Answer(kind, record, response, scheduling, True, parts)])
 
-    def put(self, answer: Answer) -> None:
-        """This goes out in a message of its own."""
-        self._put(AnswerFrame(answer.record.link, [answer], self.format))
+    def put(self, answers: list[Answer]) -> None:
+        """These go out in one message."""
+        frame = AnswerFrame(answers[0].record.link, answers, self.format)
+        if self.queue:
+            self.queue.append(frame)
+        else:
+            self.queue = [frame]
 
     def drop(self) -> None:
         """The server took calls back: nothing that waits goes out for them."""
@@ -167,7 +169,7 @@ class Replies:
         """What is ready."""
         replies, self.queue = self.queue, _NONE
         # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
-        if self._unnamed:
+        if self.unnamed:
             replies = self._in_order(replies)
         for reply in replies:
             for answer in reply.answers:
@@ -188,17 +190,14 @@ class Replies:
         first: list[AnswerFrame] = []
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
-            (self._put if waits else first.append)(reply)
+            if not waits:
+                first.append(reply)
+                continue
+            self.queue = [*self.queue, reply]
             # What waits holds up those behind it, too.
-            for record in _unnamed(reply) if waits else ():
+            for record in _unnamed(reply):
                 before.setdefault(record.call.name, record.run)
         return first
-
-    def _put(self, frame: AnswerFrame) -> None:
-        if self.queue:
-            self.queue.append(frame)
-        else:
-            self.queue = [frame]
 
 
 def _answer(record: Record) -> Answer:

@@ -43,14 +43,17 @@ class Notes:
         return not self._over
 
     def add(self, note: bytes, exchange: int | None = None) -> None:
-        """Add a note to the exchange that runs, or to the end of an earlier one that is still kept."""
-        self.weight += len(note) + NOTE_OVERHEAD
+        """Add a note to the exchange that runs, or to an earlier one; where that is gone, the note has no place."""
         if exchange is None or exchange == self.running:
             self._running.append(note)
-        else:
+            self.weight += len(note) + NOTE_OVERHEAD
+        elif exchange >= self.first:
             at = exchange - self.first
             # A late answer is noted in the exchange of its call, so that both are dropped together.
             self._over[at] = self._over[at][:-1] + b"," + note + b"]"
+            self.weight += len(note) + NOTE_OVERHEAD
+            # Also in the exchange that runs: the model's next call is made with this knowledge.
+            self.add(b'["break"]')
 
     def end(self) -> None:
         """The exchange that runs is over."""

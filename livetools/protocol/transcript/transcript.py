@@ -98,10 +98,11 @@ class Transcript(Sequence[Content]):
                     # Its response may come in a later turn, and belongs to the exchange in which the call was made.
                     if call.get("id"):
                         self._calls[str(call["id"])] = self._notes.running
-                    self._note("given call", {**rest, "functionCall": call})
+                    self._note(("given call", {**rest, "functionCall": call}))
                 elif (response := _member(part, "functionResponse", "function_response")) is not None:
                     self._given(role, said)
-                    self._answer(self._calls.pop(str(response.get("id")), None), "given answer", response)
+                    made_in = self._calls.pop(str(response.get("id")), None)
+                    self._note(("given answer", response), made_in)
                 else:
                     said.append(dict(part))
             self._given(role, said)
@@ -110,7 +111,7 @@ class Transcript(Sequence[Content]):
         if said:
             if role == "user":
                 self._notes.end()
-            self._note("given", role, said)
+            self._note(("given", role, said))
             said.clear()
 
     # what the session tells
@@ -123,55 +124,44 @@ class Transcript(Sequence[Content]):
     def _on_said(self, event: TextChunk | OutputTranscript) -> None:
         if event.text:
             aside = self.transcribed and isinstance(event, TextChunk)
-            self._note("aside" if aside else "said", event.text)
+            self._note(("aside" if aside else "said", event.text))
 
     def _on_heard(self, event: InputTranscript) -> None:
         if not event.interim:  # a guess, which what follows replaces
-            self._note("heard", event.text, event.finished)
+            self._note(("heard", event.text, event.finished))
 
     def _on_started(self, event: ToolStarted) -> None:
         call = event.call
         self._calls[call.id] = self._notes.running
-        self._note("call", call.id, call.name, call.args)
+        self._note(("call", call.id, call.name, call.args))
 
     def _on_answer(self, call: Call, response: Mapping[str, Any], final: bool) -> None:
-        made_in = self._calls.get(call.id)
+        made_in = self._calls.pop(call.id, None)
         # A lost call whose result follows as text is not final: that text is its answer.
-        if final:
-            self._calls.pop(call.id, None)
-        elif made_in is None:
-            self._calls[call.id] = self._notes.running
+        if not final:
+            self._calls[call.id] = self._notes.running if made_in is None else made_in
         # The call was made before the transcript began, or on an earlier process: it is noted with its answer.
         if made_in is None:
-            self._note("stray answer", call.id, call.name, response, final, call.args)
+            self._note(("stray answer", call.id, call.name, response, final, call.args))
         else:
-            self._answer(made_in, "answer", call.id, response, final)
-
-    def _answer(self, made_in: int | None, *note: object) -> None:
-        """Keep an answer with its call, so that both are dropped together. Where that is gone, it has no place."""
-        if made_in is None or made_in == self._notes.running:
-            self._note(*note)
-        elif made_in >= self._notes.first:
-            self._note(*note, exchange=made_in)
-            # Also in the exchange that runs: the model's next call is made with this knowledge.
-            self._note("break")
+            self._note(("answer", call.id, response, final), made_in)
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
         if event.reason == SETTLED:  # no turn has ended, and the user may speak by now
             return
         if event.status == "IN_PROGRESS":
-            self._note("filler")
+            self._note(("filler",))
         else:
-            self._note("turn over")
+            self._note(("turn over",))
             self._notes.end()
 
     def _on_interrupted(self, event: Interrupted) -> None:
-        self._note("over")
+        self._note(("over",))
         self._notes.end()
 
     # notes
 
-    def _note(self, *note: object, exchange: int | None = None) -> None:
+    def _note(self, note: Sequence[object], exchange: int | None = None) -> None:
         made = encode(note)
         self._notes.add(made, exchange)
         # Somebody reads again and again: one note more is placed, instead of all of them.

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
+#: What other APIs take, and Live does not (ai.google.dev/api/live, 2026-09).
+NOT_LIVE = frozenset({
+    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
+    "routingConfig", "audioTimestamp",
+})  # fmt: skip
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
 #: The types that people give the name of a voice.
 _OF_VOICE = frozenset({"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"})
 
@@ -74,8 +81,8 @@ def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
 def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for name, inner in _as(value, "object", path, kind).items():
-        if name not in fields:
-            raise ConfigError(f"{path} has no field {snake(name)!r}; {_hint(name, fields)}")
+        if name not in fields or (kind == "GenerationConfig" and name in NOT_LIVE):
+            raise no_field(path, name, fields)
         # most fields of generation_config are in the config itself as well
         where = path.removesuffix(".generation_config") if name in tables().places else path
         made = checked(inner, fields[name], f"{where}.{snake(name)}")
@@ -83,9 +90,23 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
     return read
 
 
-def _hint(name: str, fields: Mapping[str, str]) -> str:
+def no_field(path: str, name: str, fields: Mapping[str, str]) -> ConfigError:
+    """The error for a field that an object of the configuration does not have: what was meant, or what there is."""
+    if why := not_in_live(name):
+        return ConfigError(f"{path}.{snake(name)}: {why}")
     known = {each: snake(each) for each in sorted(fields)}
-    return did_you_mean(name, known) or f"known: {', '.join(known.values()) or 'none'}"
+    hint = did_you_mean(name, known, count=3) or f"known: {', '.join(known.values()) or 'none'}"
+    return ConfigError(f"{path} has no field {snake(name)!r}; {hint}")
+
+
+def not_in_live(name: str) -> str | None:
+    """Why there is no field of this name, which other APIs have; ``None``: they have none either."""
+    if name in TOOL_CHOICE:
+        return (
+            "a Live session cannot force or forbid calls (python-genai#468). "
+            "Use allowed=[...]: a call to another tool is answered with an error."
+        )
+    return "the Live API does not support it; leave it out" if name in NOT_LIVE else None
 
 
 def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:

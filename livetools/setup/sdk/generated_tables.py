@@ -25,6 +25,7 @@ class Tables(Struct, frozen=True):
     places: dict[str, str]  # the object of the setup that has a field of the config; "": the setup itself
     refused: dict[str, list[str]]  # paths that google-genai's converter to the API raises for
     renamed: dict[str, dict[str, str]]  # paths whose last name the API spells otherwise, and how
+    written: dict[str, str]  # how ``connect`` takes a field of the config: snake_case name → what to write
 
 
 @cache

@@ -33,7 +33,7 @@ PLANS = {
 
 
 def record(state: CallState) -> Record:
-    made = Record(1, Call("a", "tool"), True, CallPolicy("tool"), 1, 0.0)
+    made = Record(1, Call("a", "tool"), CallPolicy("tool"), 1, 0.0)
     made.state = state
     return made
 

@@ -18,7 +18,7 @@ class Room:
     def call(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         self.runs += 1
         policy = CallPolicy(name, concurrency=concurrency, background=background)
-        return Record(self.runs, Call(str(self.runs), name), True, policy, 1, 0.0)
+        return Record(self.runs, Call(str(self.runs), name), policy, 1, 0.0)
 
     def running(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         record = self.call(name, concurrency, background=background)

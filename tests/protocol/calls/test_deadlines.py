@@ -14,7 +14,7 @@ from livetools.setup.plan_fields import CallPolicy
 
 
 def records(count: int) -> dict[int, Record]:
-    return {n: Record(n, Call(str(n), "tool"), True, CallPolicy("tool"), 1, 0.0) for n in range(1, count + 1)}
+    return {n: Record(n, Call(str(n), "tool"), CallPolicy("tool"), 1, 0.0) for n in range(1, count + 1)}
 
 
 def test_the_earliest_is_next_and_what_was_moved_or_is_over_has_no_deadline() -> None:

@@ -14,7 +14,7 @@ from livetools.setup.plan_fields import CallPolicy
 
 
 def record(run: int, args: dict[str, Any], name: str = "tool") -> Record:
-    made = Record(run, Call(str(run), name, args), True, CallPolicy(name, join=True), 1, 0.0)
+    made = Record(run, Call(str(run), name, args), CallPolicy(name, join=True), 1, 0.0)
     made.phase = Phase.HANDLER
     return made
 

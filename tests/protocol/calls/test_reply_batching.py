@@ -45,7 +45,9 @@ class Desk:
 
 
 def record(named: bool) -> Record:
-    return Record(1, Call("c1", "f"), named, CallPolicy("f"), 1, 0.0)
+    made = Record(1, Call("c1", "f"), CallPolicy("f"), 1, 0.0)
+    made.named = named
+    return made
 
 
 def test_a_response_says_no_more_than_it_must() -> None:

@@ -49,7 +49,7 @@ def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, un
 
 
 def ended(args: dict[str, Any], response: dict[str, Any], background: bool) -> Record:
-    made = Record(1, Call("c", "book", args), True, CallPolicy("book", background=background), 1, 0.0)
+    made = Record(1, Call("c", "book", args), CallPolicy("book", background=background), 1, 0.0)
     made.outcome = Outcome(response)
     return made
 

@@ -71,6 +71,10 @@ def test_the_installed_google_genai_knows_nothing_more() -> None:
     assert missing(RECORDED, sdk_tables.tables()) == []
 
 
+def test_what_is_said_of_the_places_of_fields_is_what_the_types_say() -> None:
+    assert RECORDED["written"] == sdk_tables.in_connect(RECORDED["types"])
+
+
 def test_a_field_that_the_next_google_genai_brings_is_named() -> None:
     class Tool(types.Tool):
         next_search: str | None = None
