@@ -23,8 +23,9 @@ from livetools.transport.loop.wake import name_loop
 
 from .contract import Gone
 from .line.framing import FIN, PING, PONG, Cutter, frame
+from .line.pings import Pongs
 from .proxy_and_address import STAGGER, connected, is_address
-from .websocket_connection import LINGER, Adapter, Limits, Receiving
+from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 _HEAD_ENDS = b"\r\n\r\n"
 
@@ -40,153 +41,14 @@ async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncC
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
     connection: Any = await connect(url, write_limit=1, **options)
-    return connection, connection.adapter
+    return connection, AsyncioAdapter(connection)
 
 
-class PushConnection(Receiving, ClientConnection):
-    """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
+class AsyncioInflow(Inflow):
+    """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    The response to the upgrade, control frames and fragments are read by ``websockets``, whole messages and the pongs
-    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
-    """
-
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them, so
-        # what is ours is in the adapter.
-        self.adapter: AsyncioAdapter = AsyncioAdapter(self, limits)
-
-    # What comes
-
-    def data_received(self, data: bytes) -> None:
-        adapter = self.adapter
-        adapter.passes.count += 1
-        if self.protocol.state is CONNECTING:
-            data = self._upgrading(data)
-        if not adapter.ended:
-            adapter.cutter.add(data)
-            if not adapter.paused:
-                self._advance()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        adapter = self.adapter
-        if adapter.look is not None:
-            adapter.look.cancel()
-        self._make_room()
-        adapter.ending = (exc,)
-        if not adapter.paused or adapter.feed is None:
-            self._advance()  # what came before the end is delivered first
-
-    def read_on(self) -> None:
-        if self.adapter.paused:
-            self._advance()
-
-    def _advance(self) -> None:
-        """Give away what has come, but not for longer than others can wait."""
-        adapter, cutter = self.adapter, self.adapter.cutter
-        adapter.silence.heard = adapter.now()
-        until = time.monotonic() + SLICE
-        name_loop()
-        while cutter.left and not adapter.ended and (item := cutter.next()) is not None:
-            if type(item) is bytes:
-                adapter.message(item)
-            elif item[0] != FIN | PONG or not adapter.pongs.answer(item[2:]):
-                self._pass_on(item)
-            # Where nothing is left there is nothing to pause for, however late it is.
-            if (adapter.feed is None and adapter.full) or (time.monotonic() > until and cutter.left):
-                if not adapter.paused:
-                    adapter.paused = True
-                    self.transport.pause_reading()
-                if not adapter.full:  # else it is resumed when there is room
-                    asyncio.get_running_loop().call_soon(self._advance)
-                return
-        if adapter.ending is not None:
-            (cause,), adapter.ending = adapter.ending, None
-            super().connection_lost(cause)
-            adapter.blame(cause)
-            adapter.end()
-        elif adapter.paused:
-            adapter.paused = False
-            self.transport.resume_reading()
-
-    def _upgrading(self, data: bytes) -> bytes:
-        """Give ``websockets`` its response, and return what came behind it."""
-        adapter = self.adapter
-        seen = adapter.head + data
-        end = seen.find(_HEAD_ENDS)
-        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(adapter.head)
-        adapter.head = seen[-3:]
-        self._pass_on(data[:size])
-        if self.protocol.state is CONNECTING:  # it is refused, with a body
-            self._pass_on(data[size:])
-        return data[size:]
-
-    def _pass_on(self, data: bytes) -> None:
-        super().data_received(data)
-        adapter, protocol = self.adapter, self.protocol
-        if adapter.cutting is None and protocol.close_expected():
-            adapter.cutting = self.later(LINGER, self.abort)
-        reads = protocol.close_rcvd is None and (protocol.state is OPEN or adapter.left)
-        adapter.ended = not (reads or protocol.state is CONNECTING)
-
-    # What goes
-
-    @property
-    def writes(self) -> bool:
-        """Whether a frame may be written."""
-        return self.protocol.state is OPEN and not self.transport.is_closing()
-
-    async def write(self, make: Callable[[], bytes]) -> None:
-        if not self.writes:
-            raise await self.gone()
-        self.transport.write(make())
-        if self.adapter.full_buffer is not None:
-            room, _ = self.adapter.full_buffer
-            await room.wait()
-            if not self.writes:
-                raise await self.gone()
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        adapter, seconds = self.adapter, self.adapter.limits.write_timeout
-        watchdog = Timer(adapter.now, partial(self.give_up, f"no frame was taken for {seconds:g} s"))
-        watchdog.set(adapter.now() + seconds)
-        adapter.full_buffer = asyncio.Event(), watchdog
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._make_room()
-
-    def _make_room(self) -> None:
-        if self.adapter.full_buffer is not None:
-            (room, watchdog), self.adapter.full_buffer = self.adapter.full_buffer, None
-            watchdog.close()
-            room.set()
-
-    def write_ping(self, payload: bytes) -> None:
-        if self.writes:
-            self.transport.write(frame(PING, payload))
-
-    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(seconds, call)
-
-    async def leave(self) -> None:
-        await self.close()
-
-    def abort(self) -> None:
-        self.transport.abort()
-
-
-class AsyncioAdapter(Adapter):
-    """Messages go to the listener, or to a queue until there is one. A send puts its whole frame into asyncio's buffer
-    at once: only the wait can be cancelled.
-    """
-
-    _connection: PushConnection
-
-    def __init__(self, connection: PushConnection, limits: Limits) -> None:
-        # one bound method for all
-        super().__init__(connection, limits, asyncio.get_running_loop().time)
+    def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
+        super().__init__(limits, pongs, now)
         self.cutter = Cutter(limits.max_message)
         self.head = b""  # the last bytes of the response to the upgrade so far
         self.feed: Callable[[bytes], None] | None = None
@@ -214,13 +76,155 @@ class AsyncioAdapter(Adapter):
 
     @property
     def full(self) -> bool:
-        """See :class:`Adapter`. What came before the end is not held back."""
+        """See :class:`Inflow`. What came before the end is not held back."""
         return self.feed is None and self.ending is None and super().full
+
+
+class PushConnection(Receiving, ClientConnection):
+    """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
+
+    The response to the upgrade, control frames and fragments are read by ``websockets``, whole messages and the pongs
+    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
+    """
+
+    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        now = asyncio.get_running_loop().time  # one bound method for all
+        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them, so
+        # what is ours is in the inflow.
+        self.inflow: AsyncioInflow = AsyncioInflow(limits, Pongs(self, now), now)
+
+    # What comes
+
+    def data_received(self, data: bytes) -> None:
+        inflow = self.inflow
+        inflow.passes.count += 1
+        if self.protocol.state is CONNECTING:
+            data = self._upgrading(data)
+        if not inflow.ended:
+            inflow.cutter.add(data)
+            if not inflow.paused:
+                self._advance()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        inflow = self.inflow
+        if inflow.look is not None:
+            inflow.look.cancel()
+        self._make_room()
+        inflow.ending = (exc,)
+        if not inflow.paused or inflow.feed is None:
+            self._advance()  # what came before the end is delivered first
+
+    def read_on(self) -> None:
+        if self.inflow.paused:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Give away what has come, but not for longer than others can wait."""
+        inflow, cutter = self.inflow, self.inflow.cutter
+        inflow.silence.heard = inflow.now()
+        until = time.monotonic() + SLICE
+        name_loop()
+        while cutter.left and not inflow.ended and (item := cutter.next()) is not None:
+            if type(item) is bytes:
+                inflow.message(item)
+            elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
+                self._pass_on(item)
+            # Where nothing is left there is nothing to pause for, however late it is.
+            if (inflow.feed is None and inflow.full) or (time.monotonic() > until and cutter.left):
+                if not inflow.paused:
+                    inflow.paused = True
+                    self.transport.pause_reading()
+                if not inflow.full:  # else it is resumed when there is room
+                    asyncio.get_running_loop().call_soon(self._advance)
+                return
+        if inflow.ending is not None:
+            (cause,), inflow.ending = inflow.ending, None
+            super().connection_lost(cause)
+            inflow.blame(cause)
+            inflow.end()
+        elif inflow.paused:
+            inflow.paused = False
+            self.transport.resume_reading()
+
+    def _upgrading(self, data: bytes) -> bytes:
+        """Give ``websockets`` its response, and return what came behind it."""
+        inflow = self.inflow
+        seen = inflow.head + data
+        end = seen.find(_HEAD_ENDS)
+        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(inflow.head)
+        inflow.head = seen[-3:]
+        self._pass_on(data[:size])
+        if self.protocol.state is CONNECTING:  # it is refused, with a body
+            self._pass_on(data[size:])
+        return data[size:]
+
+    def _pass_on(self, data: bytes) -> None:
+        super().data_received(data)
+        inflow, protocol = self.inflow, self.protocol
+        if inflow.cutting is None and protocol.close_expected():
+            inflow.cutting = self.later(LINGER, self.abort)
+        reads = protocol.close_rcvd is None and (protocol.state is OPEN or inflow.left)
+        inflow.ended = not (reads or protocol.state is CONNECTING)
+
+    # What goes
+
+    @property
+    def writes(self) -> bool:
+        """Whether a frame may be written."""
+        return self.protocol.state is OPEN and not self.transport.is_closing()
+
+    async def write(self, make: Callable[[], bytes]) -> None:
+        if not self.writes:
+            raise await self.gone()
+        self.transport.write(make())
+        if self.inflow.full_buffer is not None:
+            room, _ = self.inflow.full_buffer
+            await room.wait()
+            if not self.writes:
+                raise await self.gone()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        inflow, seconds = self.inflow, self.inflow.limits.write_timeout
+        watchdog = Timer(inflow.now, partial(self.give_up, f"no frame was taken for {seconds:g} s"))
+        watchdog.set(inflow.now() + seconds)
+        inflow.full_buffer = asyncio.Event(), watchdog
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        if self.inflow.full_buffer is not None:
+            (room, watchdog), self.inflow.full_buffer = self.inflow.full_buffer, None
+            watchdog.close()
+            room.set()
+
+    def write_ping(self, payload: bytes) -> None:
+        if self.writes:
+            self.transport.write(frame(PING, payload))
+
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(seconds, call)
+
+    async def leave(self) -> None:
+        await self.close()
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+
+class AsyncioAdapter(Adapter):
+    """A send puts its whole frame into asyncio's buffer at once: only the wait can be cancelled."""
+
+    _connection: PushConnection
+    _inflow: AsyncioInflow
 
     @property
     def writable(self) -> bool:
         """See :class:`~.contract.Putting`."""
-        return self.full_buffer is None and self._connection.writes
+        return self._inflow.full_buffer is None and self._connection.writes
 
     def put(self, message: bytes) -> bool:
         """See :class:`~.contract.Putting`."""
@@ -229,7 +233,8 @@ class AsyncioAdapter(Adapter):
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
         """See :data:`~.contract.Listen`."""
-        self.feed = feed
+        inflow = self._inflow
+        inflow.feed = feed
         try:
             while True:
                 feed(await self.receive())  # what came before; all else is fed as it comes
@@ -239,4 +244,4 @@ class AsyncioAdapter(Adapter):
             self._connection.abort()
             raise
         finally:
-            self.feed = None
+            inflow.feed = None

@@ -17,15 +17,16 @@ from websockets.protocol import OPEN
 from websockets.trio.client import ClientConnection, connect
 
 from .line.framing import PING, frame
+from .line.pings import Pongs
 from .setup_timeout import reached
-from .websocket_connection import LINGER, Adapter, Limits, Receiving
+from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
 
 
 async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncContextManager[Any], Adapter]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     options["create_connection"] = partial(TrioConnection, limits=limits)
     dialled: Any = TrioDial(url, **options)
-    return dialled, (await dialled.__aenter__()).adapter
+    return dialled, Adapter(await dialled.__aenter__())
 
 
 class TrioDial(connect):
@@ -43,8 +44,8 @@ class Line(trio.abc.HalfCloseableStream):
     waited for ``LINGER`` seconds.
     """
 
-    def __init__(self, stream: trio.abc.Stream, adapter: Adapter, closes: Callable[[], bool]) -> None:
-        self._stream, self._adapter, self._closes = stream, adapter, closes
+    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, closes: Callable[[], bool]) -> None:
+        self._stream, self._inflow, self._closes = stream, inflow, closes
         self.room = trio.Event()  # set when the queue has room, or nobody receives any more
         self._lock = trio.Lock()
         self._until = inf  # when the peer must have closed the line
@@ -62,25 +63,25 @@ class Line(trio.abc.HalfCloseableStream):
         try:
             await self.write(lambda: bytes(data))
         except trio.BrokenResourceError as error:
-            self._adapter.blame(error.__cause__)
+            self._inflow.blame(error.__cause__)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         """What came; ``b""``: nothing more will."""
-        while self._adapter.full:
+        while self._inflow.full:
             self.room = trio.Event()
             await self.room.wait()
         # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on.
         # Where the close is ours, its answer may be behind much else, and has a deadline of its own.
         if self._closes():
             until = trio.current_time() + LINGER
-            self._until = until if self._adapter.left else min(self._until, until)
+            self._until = until if self._inflow.left else min(self._until, until)
         with trio.move_on_at(self._until):
             try:
                 data = await self._stream.receive_some(max_bytes)
-                self._adapter.silence.heard = trio.current_time()
+                self._inflow.silence.heard = trio.current_time()
                 return data
             except trio.BrokenResourceError as error:
-                self._adapter.blame(error.__cause__)
+                self._inflow.blame(error.__cause__)
         return b""
 
     async def wait_send_all_might_not_block(self) -> None:
@@ -93,7 +94,7 @@ class Line(trio.abc.HalfCloseableStream):
             await self.aclose()
 
     async def aclose(self) -> None:
-        self._adapter.end()
+        self._inflow.end()
         self.room.set()
         await self._stream.aclose()
 
@@ -105,20 +106,21 @@ class TrioConnection(Receiving, ClientConnection):
         self, nursery: trio.Nursery, stream: trio.abc.Stream, protocol: Any, *, limits: Limits, **kwargs: Any
     ) -> None:
         self._nursery = nursery
-        self.adapter = Adapter(self, limits, trio.current_time)
-        self._line = Line(stream, self.adapter, protocol.close_expected)
+        now = trio.current_time
+        self.inflow = Inflow(limits, Pongs(self, now), now)
+        self._line = Line(stream, self.inflow, protocol.close_expected)
         super().__init__(nursery, self._line, protocol, **kwargs)
 
     def read_on(self) -> None:
         self._line.room.set()
 
     async def write(self, make: Callable[[], bytes]) -> None:
-        seconds = self.adapter.limits.write_timeout
+        seconds = self.inflow.limits.write_timeout
         try:
             with trio.CancelScope(deadline=trio.current_time() + seconds, shield=True) as scope:
                 await self._written(make)
         except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
-            self.adapter.blame(error.__cause__)
+            self.inflow.blame(error.__cause__)
             raise await self.gone() from None
         # The frame may have been cut in the middle, so nothing more can be written on this line.
         if scope.cancelled_caught:
@@ -145,7 +147,7 @@ class TrioConnection(Receiving, ClientConnection):
         async def wait() -> None:
             with trio.move_on_after(seconds):
                 await self.wait_closed()
-            if not self.adapter.over:
+            if not self.inflow.over:
                 call()
 
         self._nursery.start_soon(wait)
@@ -156,5 +158,5 @@ class TrioConnection(Receiving, ClientConnection):
         await self.aclose()
 
     def abort(self) -> None:
-        if not self.adapter.over:
+        if not self.inflow.over:
             self._nursery.start_soon(trio.aclose_forcefully, self._line)

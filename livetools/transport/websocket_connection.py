@@ -51,99 +51,12 @@ class Limits(Struct, frozen=True, gc=False):
 _NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no queue
 
 
-class Receiving:
-    """What both connection classes do otherwise than ``websockets``, as the first of their bases, and what each loop
-    does in its own way. What comes goes to the adapter.
-    """
+class Inflow:
+    """What has come on one connection, and waits for ``receive``."""
 
-    adapter: Adapter
-    protocol: Any
-    request: Any
-    response: Any
-    wait_closed: Any
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        reached("TLS")  # where there is any: it comes between here and the handshake
-        super().__init__(*args, **kwargs)
-
-    async def handshake(self, *args: Any, **kwargs: Any) -> None:
-        reached("upgrade")
-        try:
-            await super().handshake(*args, **kwargs)  # type: ignore[misc]  # the second base has it
-        except InvalidStatus as error:
-            if error.response.status_code in range(300, 400):
-                error.response.headers.pop("Location", None)
-            raise
-        self.request = None  # the upgrade's, with the key: nobody asks for either any more
-        self.response.headers.clear()
-        self._watch()
-
-    def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame):
-            if event.opcode in DATA:
-                return self.adapter.fragment(event)
-            if event.opcode == PONG and self.adapter.pongs.answer(bytes(event.data)):
-                return None
-        return super().process_event(event)  # type: ignore[misc, no-any-return]  # the same
-
-    def _watch(self) -> None:
-        """Notice from here on when the line falls silent.
-
-        Not with a :class:`~.loop.timer.Timer`: each look is later than the one before, and :class:`Silence` itself
-        takes a gap of the clock off the silence.
-        """
-        silence = self.adapter.silence
-        if silence.look(unread=self.adapter.full):
-            self.give_up(f"no byte came for {silence.dead_after:g} s, not even a pong")
-        else:
-            self.adapter.look = self.later(silence.wait, self._watch)
-
-    def give_up(self, why: str) -> None:
-        """The line is dead."""
-        self.adapter.blame(TimeoutError(why))
-        self.abort()
-
-    async def gone(self) -> Gone:
-        """The end, once it is known."""
-        await self.wait_closed()
-        return gone(self.protocol.close_exc, self.adapter.left, self.adapter.cause)
-
-    @abstractmethod
-    def later(self, seconds: float, call: Callable[[], None]) -> Any:
-        """Call it after so many seconds, unless the line has ended. On asyncio who asks for it cancels it then."""
-
-    @abstractmethod
-    async def write(self, make: Callable[[], bytes]) -> None:
-        """Write what ``make`` returns within the write timeout, and whole though the caller is cancelled.
-
-        Raises ``Gone``.
-        """
-
-    @abstractmethod
-    def read_on(self) -> None:
-        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
-
-    @abstractmethod
-    def write_ping(self, payload: bytes) -> None:
-        """See :class:`~.line.pings.PingLine`."""
-
-    @abstractmethod
-    async def leave(self) -> None:
-        """The closing handshake."""
-
-    @abstractmethod
-    def abort(self) -> None:
-        """Close the socket; nothing, where it is closed."""
-
-
-class Adapter:
-    """The transport of one connection, with what has come on it and waits for ``receive``."""
-
-    def __init__(self, connection: Receiving, limits: Limits, now: Callable[[], float]) -> None:
-        self._connection, self.limits, self.now = connection, limits, now
-        self.pongs = Pongs(connection, now)
-        self.counts = self.pongs.counts
-        self.silence = Silence(limits.dead_after, now, self.pongs.ping)
+    def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
+        self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, now
+        self.silence = Silence(limits.dead_after, now, pongs.ping)
         self.look: Any = None  # at the silence: what ``later`` has returned
         self.waiting = _NONE
         self.parts = bytearray()  # of a message in fragments
@@ -152,7 +65,6 @@ class Adapter:
         self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
         self.cause: BaseException | None = None  # why the line broke, if it is known
         self.error: Exception | None = None  # raised by the listener, where there is one
-        self._ping: bytes | None = None  # goes out behind the next message
 
     def fragment(self, frame: Frame) -> None:
         """A fragment of a message has come, or all of it."""
@@ -186,6 +98,95 @@ class Adapter:
         self.over = True
         self.news.set()
 
+
+class Receiving:
+    """What both connection classes do otherwise than ``websockets``, as the first of their bases, and what each loop
+    does in its own way. What comes goes to the inflow.
+    """
+
+    inflow: Inflow
+    protocol: Any
+    request: Any
+    response: Any
+    wait_closed: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        reached("TLS")  # where there is any: it comes between here and the handshake
+        super().__init__(*args, **kwargs)
+
+    async def handshake(self, *args: Any, **kwargs: Any) -> None:
+        reached("upgrade")
+        try:
+            await super().handshake(*args, **kwargs)  # type: ignore[misc]  # the second base has it
+        except InvalidStatus as error:
+            if error.response.status_code in range(300, 400):
+                error.response.headers.pop("Location", None)
+            raise
+        self.request = None  # the upgrade's, with the key: nobody asks for either any more
+        self.response.headers.clear()
+        self._watch()
+
+    def process_event(self, event: Any) -> None:
+        if isinstance(event, Frame):
+            if event.opcode in DATA:
+                return self.inflow.fragment(event)
+            if event.opcode == PONG and self.inflow.pongs.answer(bytes(event.data)):
+                return None
+        return super().process_event(event)  # type: ignore[misc, no-any-return]  # the same
+
+    def _watch(self) -> None:
+        """Notice from here on when the line falls silent.
+
+        Not with a :class:`~.loop.timer.Timer`: each look is later than the one before, and :class:`Silence` itself
+        takes a gap of the clock off the silence.
+        """
+        silence = self.inflow.silence
+        if silence.look(unread=self.inflow.full):
+            self.give_up(f"no byte came for {silence.dead_after:g} s, not even a pong")
+        else:
+            self.inflow.look = self.later(silence.wait, self._watch)
+
+    def give_up(self, why: str) -> None:
+        """The line is dead."""
+        self.inflow.blame(TimeoutError(why))
+        self.abort()
+
+    async def gone(self) -> Gone:
+        """The end, once it is known."""
+        await self.wait_closed()
+        return gone(self.protocol.close_exc, self.inflow.left, self.inflow.cause)
+
+    @abstractmethod
+    def later(self, seconds: float, call: Callable[[], None]) -> Any:
+        """Call it after so many seconds, unless the line has ended. On asyncio who asks for it cancels it then."""
+
+    @abstractmethod
+    async def write(self, make: Callable[[], bytes]) -> None:
+        """Write what ``make`` returns within the write timeout, and whole though the caller is cancelled.
+
+        Raises ``Gone``.
+        """
+
+    @abstractmethod
+    def read_on(self) -> None:
+        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
+
+    @abstractmethod
+    async def leave(self) -> None:
+        """The closing handshake."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Close the socket; nothing, where it is closed."""
+
+
+class Adapter:
+    """The transport of one connection."""
+
+    def __init__(self, connection: Receiving) -> None:
+        self._connection, self._inflow, self._pongs = connection, connection.inflow, connection.inflow.pongs
+        self._ping: bytes | None = None  # goes out behind the next message
+
     async def send(self, message: bytes) -> None:
         """See :class:`~.contract.Transport`."""
         await self._connection.write(partial(self._framed, message))
@@ -200,32 +201,33 @@ class Adapter:
 
     def ask(self, at_once: bool = True) -> Pong:
         """See :class:`~.contract.Pinging`."""
-        pong, self._ping = self.pongs.ask(at_once)
+        pong, self._ping = self._pongs.ask(at_once)
         return pong
 
     def hurry(self) -> None:
         """See :class:`~.contract.Pinging`."""
-        self.pongs.hurry()
+        self._pongs.hurry()
 
     def silent_for(self) -> float:
         """See :class:`~.contract.Pinging`."""
-        return self.now() - self.silence.heard if self.pongs.out is not None else 0.0
+        return self._inflow.now() - self._inflow.silence.heard if self._pongs.out is not None else 0.0
 
     async def receive(self) -> bytes:
         """See :class:`~.contract.Transport`."""
-        while not self.waiting:
-            if self.over:
-                raise self.error or await self._connection.gone()
-            await self.news.wait()
-        message = self.waiting.popleft()
-        self.counts.taken += 1
-        if len(self.waiting) <= WAITING // 4:
+        inflow = self._inflow
+        while not inflow.waiting:
+            if inflow.over:
+                raise inflow.error or await self._connection.gone()
+            await inflow.news.wait()
+        message = inflow.waiting.popleft()
+        inflow.counts.taken += 1
+        if len(inflow.waiting) <= WAITING // 4:
             self._connection.read_on()
         return message
 
     async def aclose(self) -> None:
         """See :class:`~.contract.Transport`."""
-        self.left = True
+        self._inflow.left = True
         self._connection.read_on()
         try:
             with anyio.move_on_after(CLOSE_TIMEOUT):
