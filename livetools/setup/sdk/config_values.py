@@ -71,7 +71,7 @@ def read_as(value: Any, kind: str, path: str) -> Any:  # any value in, any JSON 
 
 
 def dumped(value: object) -> Any:
-    """What stands in a value of google-genai's: a model's fields that are set, the value of an enum."""
+    """What a value of google-genai's holds: the fields that a model sets, the value of an enum."""
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, date | time):
@@ -88,7 +88,7 @@ def several(value: Any) -> list[Any]:
 
 
 def _written_out(value: Any, kind: str, path: str) -> Any:
-    """What stands short for a content (text, a part, a list of these) or for a part (text, a file), in full."""
+    """In full, a content that is given as text, a part or a list of these, and a part that is text or a file."""
     if kind == "Content":
         given = value if isinstance(value, Mapping) and "parts" in value else {"parts": value}
         return {**given, "parts": several(given["parts"])}
