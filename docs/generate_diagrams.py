@@ -112,7 +112,7 @@ Move = tuple[Enum, Enum, Enum | None]
 
 
 def _moves(module: types.ModuleType) -> tuple[Iterable[Enum], list[Move]]:
-    moves: list[Move] = [(state, on, to) for (state, on), (to, _) in module.TABLE.items()]
+    moves: list[Move] = [(state, on, to) for (state, on), (to, _) in generate_tables.moves(module).items()]
     states = dict.fromkeys([of for of, _, _ in moves] + [to for _, _, to in moves if to is not None])
     return states, moves
 

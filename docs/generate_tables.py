@@ -126,7 +126,7 @@ def reason_table() -> str:
         retry = RETRIES[rule.retry]
         lines.append(
             row(
-                f"… {rule.text} …",
+                ", ".join(f"… {text} …" for text in rule.texts.split("|")),
                 WHEN[rule.when],
                 f"`{rule.error_class.__name__}`",
                 retry,
@@ -178,9 +178,14 @@ def file_of(module: types.ModuleType) -> str:
 
 def is_move(entry: tuple[object, object]) -> bool:
     match entry:
-        case ((Enum(), Enum()), (Enum() | None, tuple())):
+        case ((Enum(), Enum()), (Enum() | None, tuple()) | Enum()):
             return True
     return False
+
+
+def moves(module: types.ModuleType) -> dict[tuple[Enum, Enum], tuple[Enum | None, tuple[Enum, ...]]]:
+    """The table of a module: where each move leads, and what is done on the way."""
+    return {pair: to if isinstance(to, tuple) else (to, ()) for pair, to in module.TABLE.items()}
 
 
 def members(module: types.ModuleType, kind: type[Enum]) -> str:
@@ -203,14 +208,15 @@ def state_tables() -> str:
 
 
 def state_table(name: str, module: types.ModuleType) -> str:
-    rows = module.TABLE
+    rows = moves(module)
     states = list(dict.fromkeys([s for s, _ in rows] + [to for to, _ in rows.values()]))
-    moves = list(dict.fromkeys(move for _, move in rows))
+    events_ = list(dict.fromkeys(event for _, event in rows))
     lines = [
-        row(f"**{move.name}**", *(cell(rows.get((state, move)), state) for state in states)) for move in moves
+        row(f"**{event.name}**", *(cell(rows.get((state, event)), state) for state in states))
+        for event in events_
     ]
     effects = list(dict.fromkeys(effect for _, todo in rows.values() for effect in todo))
-    kinds = [type(states[0]), type(moves[0]), *dict.fromkeys(map(type, effects))]
+    kinds = [type(states[0]), type(events_[0]), *dict.fromkeys(map(type, effects))]
     parts = [
         f"## {name}",
         f"{plain(inspect.getdoc(type(states[0])))} In `livetools/{file_of(module)}`: {first(module.__doc__)}",
@@ -226,11 +232,11 @@ def picture(name: str) -> str:
     return f"![The states of the {name}, and the moves between them](../images/states-{name}.svg)"
 
 
-def cell(entry: tuple[Enum, tuple[Enum, ...]] | None, state: Enum) -> str:
+def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str:
     if entry is None:
         return ""
     to, todo = entry
-    target = "stays" if to is state else f"**{to.name}**"
+    target = "stays" if to is None or to is state else f"**{to.name}**"
     return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
 
 

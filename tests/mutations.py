@@ -142,9 +142,12 @@ DECISIONS = {
 
 def mutants(table: Any) -> Iterator[tuple[str, Any, Any]]:
     """What is changed, where, and to what (``None``: the line is gone)."""
-    for pair, (to, effects) in list(table.items()):
+    for pair, entry in list(table.items()):
         name = f"{pair[0].name} {pair[1].name}"
         yield f"{name}: no such line", pair, None
+        if not isinstance(entry, tuple):  # a state alone: without the line it stays where it is
+            continue
+        to, effects = entry
         for effect in effects:
             yield f"{name}: without {effect.name}", pair, (to, tuple(e for e in effects if e is not effect))
         if to is not None and to is not pair[0]:

@@ -6,7 +6,6 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextvars import copy_context
-from functools import partial
 from math import inf
 from typing import Any, Protocol
 
@@ -65,7 +64,7 @@ class SDKTransport:
         if self._starter is None:
             return False
         self._sending = True
-        self._starter.start(partial(self._send, frame), self._context.copy())
+        self._starter.start(self._send(frame), self._context.copy())
         return True
 
     async def send(self, frame: bytes) -> None:

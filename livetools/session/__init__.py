@@ -3,7 +3,7 @@
 ``connect`` checks its arguments and makes a ``Session``; ``startup`` puts its parts together when it is entered.
 ``running`` runs the machine of ``livetools.protocol``, ``handlers`` runs the tools, ``listening`` tells hooks and
 observers. Here, and in the folders below, code awaits. This package exports what can be replaced (stores, transports,
-dialers, clocks); names are loaded on first use, so that the transport for tests may live in ``livetools.testing``.
+dialers, clocks), and the transport for tests, which is loaded on first use: it lives in ``livetools.testing``.
 
 In: a model, tools and options; then text, audio and video.
 Out: events, and replies to ``ask``.
@@ -11,33 +11,20 @@ Out: events, and replies to ``ask``.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from livetools.events import Usage
-    from livetools.protocol.transcript.transcript import Transcript
-    from livetools.session.running.clock import Clock, SystemClock
-    from livetools.testing.memory import MemoryTransport  # only shown here: no module of the session uses it
-    from livetools.transport.contract import Dialer, Transport
+from livetools.events import Usage
+from livetools.protocol.transcript.transcript import Transcript
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.transport.contract import Dialer, Transport
 
-    from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
+from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
+
+if TYPE_CHECKING:
+    from livetools.testing.memory import MemoryTransport
 
 # The module in aliases/ is found in this package, under the name that programs outside import.
 __path__.append(f"{__path__[0]}/aliases")
-
-_HOMES = {
-    "Clock": "livetools.session.running.clock",
-    "Dialer": "livetools.transport.contract",
-    "FileHandleStore": "livetools.session.handle_store",
-    "HandleStore": "livetools.session.handle_store",
-    "MemoryHandleStore": "livetools.session.handle_store",
-    "MemoryTransport": "livetools.testing.memory",
-    "SystemClock": "livetools.session.running.clock",
-    "Transcript": "livetools.protocol.transcript.transcript",
-    "Transport": "livetools.transport.contract",
-    "Usage": "livetools.events",
-}
 
 __all__ = [
     "Clock", "Dialer", "FileHandleStore", "HandleStore", "MemoryHandleStore", "MemoryTransport", "SystemClock",
@@ -46,9 +33,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name != "MemoryTransport":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    from livetools.testing.memory import MemoryTransport  # no module of the session uses it
+
+    return MemoryTransport
 
 
 def __dir__() -> list[str]:

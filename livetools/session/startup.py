@@ -47,17 +47,13 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    frame_listeners: tuple[FrameListener, ...] = ()
+    taps: tuple[FrameListener, ...] = ()  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
         self.transcript.if_full(_log_full)
-
-    def tap(self, listener: FrameListener) -> None:
-        """Let this one hear the frames of the session that will be opened."""
-        self.frame_listeners = (*self.frame_listeners, listener)
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
@@ -76,7 +72,7 @@ class Startup:
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
         observers = self.transcript, self.listeners
-        driver = SessionDriver(machine, self.clock, observers, self.frame_listeners)
+        driver = SessionDriver(machine, self.clock, observers, self.taps)
         await host.start(partial(self._run, driver, session))
         return driver
 

@@ -42,9 +42,11 @@ class Verdict(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A close whose reason holds ``text`` (lower case) means this, in the given part of a session's life."""
+    """A close whose reason holds one of ``texts`` (lower case, between ``|``) means this, in the given part of a
+    session's life.
+    """
 
-    text: str
+    texts: str
     error_class: type[LiveToolsError]
     retry: Retry
     advice: str = ""
@@ -63,7 +65,6 @@ _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5
 _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
 _LACKS = "leave out what this model does not support"
 _PREVIEW = "try a newer model if this comes back: some preview models stop accepting audio"
-_FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
 #: What 2.5 closes with where sound or pictures met a blocking call; and unknown fields of a setup.
@@ -75,32 +76,21 @@ RULES: tuple[Rule, ...] = (
     # of an API key too, and "permission" and "quota" occur in many reasons.
     Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {KEY}"),
     Rule("api key", AuthenticationError, "no", KEY),
-    Rule("token has been used too many times", AuthenticationError, "no", _TOKEN),
-    Rule("token has expired", AuthenticationError, "no", _TOKEN),
-    Rule("authentication credentials", AuthenticationError, "no", _CREDENTIALS),
-    Rule("unauthenticated", AuthenticationError, "no", _CREDENTIALS),
-    Rule("has not been used in project", AuthenticationError, "no", _PROJECT),
-    Rule("has been denied access", AuthenticationError, "no", _PROJECT),
-    Rule("permission", AuthenticationError, "no", _PROJECT),
+    Rule("token has been used too many times|token has expired", AuthenticationError, "no", _TOKEN),
+    Rule("authentication credentials|unauthenticated", AuthenticationError, "no", _CREDENTIALS),
+    Rule("not been used in project|has been denied access|permission", AuthenticationError, "no", _PROJECT),
     # the model
-    Rule("is not found for api version", ModelNotFound, "no", _MODEL),
-    Rule("not supported for bidigeneratecontent", ModelNotFound, "no", _MODEL),
-    Rule("is not supported in the live api", ModelNotFound, "no", _MODEL),
-    Rule("publisher model", ModelNotFound, "no", _MODEL),
+    Rule("is not found for api version|publisher model", ModelNotFound, "no", _MODEL),
+    Rule("not supported for bidigeneratecontent|not supported in the live api", ModelNotFound, "no", _MODEL),
     # quota; in a healthy session an exhausted resource may be a burst, and one dial tells
     Rule("resource has been exhausted", QuotaExceeded, "once", BILLING, "session"),
-    Rule("resource has been exhausted", QuotaExceeded, "no", BILLING),
-    Rule("quota", QuotaExceeded, "no", BILLING),
-    Rule("prepayment", QuotaExceeded, "no", BILLING),
-    Rule("billing", QuotaExceeded, "no", BILLING),
-    Rule("spending cap", QuotaExceeded, "no", BILLING),
-    Rule("spend cap", QuotaExceeded, "no", BILLING),
+    Rule("resource has been exhausted|quota", QuotaExceeded, "no", BILLING),
+    Rule("prepayment|billing|spending cap|spend cap", QuotaExceeded, "no", BILLING),
     # handles; the first text also comes after a toolResponse on 2.5, where the handle is good
     # (discuss.ai.google.dev/t/109319)
     Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
     Rule("requested entity was not found", ServerError, "yes"),
-    Rule("bidigeneratecontent session not found", InvalidRequest, "fresh", _HANDLE),
-    Rule("invalid session handle", InvalidRequest, "fresh", _HANDLE),
+    Rule("bidigeneratecontent session not found|invalid session handle", InvalidRequest, "fresh", _HANDLE),
     # the line's age (about 590 s) and its silence; audio while a blocking call is open on 2.5 (js-genai#1236)
     Rule("aborted", SessionClosed, "yes"),
     Rule(_CROSSED, InvalidRequest, "yes", _GATE, "session"),
@@ -109,12 +99,10 @@ RULES: tuple[Rule, ...] = (
     # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
     Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
     Rule("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
-    Rule("audio format", ServerError, "once", _FORMAT, "session"),
-    Rule("input audio", ServerError, "once", _FORMAT, "session"),
+    Rule("audio format|input audio", ServerError, "once", "send 16-bit little-endian mono PCM", "session"),
     Rule("application/json isn", ServerError, "once", "leave code execution out if this comes back"),
     # what was asked for and is not accepted
-    Rule("cannot extract voices from a non-audio", InvalidRequest, "no", _AUDIO),
-    Rule("combination of response modalities", InvalidRequest, "no", _AUDIO),
+    Rule("extract voices from a non-audio|combination of response modalities", InvalidRequest, "no", _AUDIO),
     Rule("voice api_name", InvalidRequest, "no", "choose one of the prebuilt voices of this model"),
     Rule("unsupported language code", InvalidRequest, "no", "leave the language code out"),
     Rule("user location", InvalidRequest, "no", "the service is not available where this machine is"),
@@ -123,8 +111,7 @@ RULES: tuple[Rule, ...] = (
     Rule("system instruction has", InvalidRequest, "no", "shorten the instructions"),
     Rule("blocking function calls", InvalidRequest, "no", "declare the tools with behavior='non_blocking'"),
     Rule("scheduling is not supported", InvalidRequest, "no", "leave scheduling out for this model"),
-    Rule("thinking level", InvalidRequest, "no", _THINKING),
-    Rule("thinking budget", InvalidRequest, "no", _THINKING),
+    Rule("thinking level|thinking budget", InvalidRequest, "no", _THINKING),
     Rule("tool is not supported for this model", InvalidRequest, "no", "leave that built-in tool out"),
     Rule("explicit activity control", InvalidRequest, "no", "disable automatic detection for that"),
     Rule("media_chunks is deprecated", InvalidRequest, "no", "send audio and video in their own fields"),
@@ -146,14 +133,10 @@ RULES: tuple[Rule, ...] = (
 
 _CODES: dict[int, Verdict] = {
     1000: Verdict(SessionClosed, "no"),  # clean, unless the machine knows better (a goAway, an open call)
-    1001: Verdict(SessionClosed, "yes"),
-    1006: Verdict(SessionClosed, "yes"),
+    **dict.fromkeys((1001, 1006), Verdict(SessionClosed, "yes")),
     1007: Verdict(InvalidRequest, "no", "the service does not say what: suspect what was sent last"),
     1009: Verdict(InvalidRequest, "no", "a message was too big: shorten results with max_result_bytes"),
-    1011: Verdict(ServerError, "yes"),
-    1012: Verdict(ServerError, "yes"),
-    1013: Verdict(ServerError, "yes"),
-    1014: Verdict(ServerError, "yes"),
+    **dict.fromkeys((1011, 1012, 1013, 1014), Verdict(ServerError, "yes")),
 }
 _OTHER = Verdict(SessionClosed, "once")  # 1002, 1003, 1005, 1008, 3000 to 4999: reasons yet unseen, proxies
 REFUSED = Verdict(SetupRejected, "no", _SUSPECTS)
@@ -236,7 +219,7 @@ def known(reason: str, setup: bool) -> Verdict | None:
     """What this reason means, if a rule knows it; ``setup``: the session is not up yet."""
     reason, elsewhere = reason.lower(), "session" if setup else "setup"
     for rule in RULES:
-        if rule.text in reason and rule.when != elsewhere:
+        if rule.when != elsewhere and any(text in reason for text in rule.texts.split("|")):
             return Verdict(rule.error_class, rule.retry, rule.advice)
     return None
 

@@ -14,7 +14,6 @@ the answer. If not, the next turn is the next question's: a late answer to what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from itertools import islice, takewhile
 from math import inf
 
@@ -24,7 +23,7 @@ from livetools.events import Call, Stalled
 from .after_resumption import AfterResumption
 from .exchange import Exchange, Expected, no_answer
 from .turn_states import TABLE as MOVES
-from .turn_states import UNDER_WAY, Model, TurnEffect, TurnEvent
+from .turn_states import UNDER_WAY, Model, TurnEvent
 
 #: If another turn may or may not come: seconds of silence after which it is no longer expected.
 QUIET_SETTLES = 2.0
@@ -40,7 +39,6 @@ class Turns:
     def __init__(self, stall_timeout: float, status_signal: bool) -> None:
         self.stall_timeout = stall_timeout
         self.status_signal = status_signal
-        self.model = Model.IDLE
         self.exchange: Exchange | None = None
         self.ends = 0
         self.ended_at = -inf
@@ -50,10 +48,12 @@ class Turns:
         self._progress = 0.0
         self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
         self._stalled = False
-        self._clear(self.model, 0.0)
+        self._clear()
 
-    def _clear(self, was: Model, now: float) -> None:
+    def _clear(self) -> None:
         """Nothing is expected on a connection that has just begun."""
+        # A generation never continues on another connection, and its turnComplete never comes (pydantic-ai 2.68).
+        self.model = Model.IDLE
         self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.spoken_to = False  # the user was heard to speak since the last turn ended
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
@@ -99,10 +99,7 @@ class Turns:
     @property
     def owed(self) -> bool:
         """Whether the model is still to speak of an answer."""
-        for turn in self._queue:  # noqa: SIM110 - as in idle
-            if turn.answer:
-                return True
-        return False
+        return any(turn.answer for turn in self._queue)
 
     def waiting_for(self) -> str:
         """What is expected, in words."""
@@ -135,8 +132,10 @@ class Turns:
         Returns the turn before its answer, and that.
         """
         self.most = self.upmost + 1
-        self._do(TurnEvent.PROMPT, now)
-        turn = self._queue[-1]
+        # A turn that is under way ends first, and its end must not be taken for the answer to this prompt.
+        self._place(now)
+        turn = Expected(prompt=True)
+        self._queue.append(turn)
         if doubtful:
             turn.until = now + QUIET_SETTLES
         elif exchange is not None and exchange is self.exchange:
@@ -180,7 +179,7 @@ class Turns:
     def content(self, now: float, seconds: float = 0.0) -> None:
         """The model said something; ``seconds`` of audio of it."""
         if self.model is not Model.SPEAKING:
-            self._do(TurnEvent.OUTPUT, now)
+            self._do(TurnEvent.OUTPUT)
         self._heard = True
         self._halting = self._halting and bool(self._standing)  # it continues: this call has ended no turn
         if self.exchange is not None and self.exchange.listens:
@@ -200,14 +199,14 @@ class Turns:
         # With background reasoning only IDLE ends a turn: a call neither ends nor halts it.
         if not self.status_signal:
             stands = blocks or not ends_turn
-            self._do(TurnEvent.STAND if stands else TurnEvent.OUTPUT, now)
+            self._do(TurnEvent.STAND if stands else TurnEvent.OUTPUT)
             if stands:
                 self._standing.add(run)
                 self._halting = self._halting or ends_turn  # its own turnComplete is still to come
         self.stale.untried = False
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
-        self._progress, self._stalled = now, False
+        self._moved(now)
 
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
@@ -233,10 +232,10 @@ class Turns:
         """``turnComplete``, with the status that stood beside it; ``explained``: and why the turn has ended."""
         self._moved(now)
         if status == "IN_PROGRESS":
-            self._do(TurnEvent.GO_ON, now)  # a filler: the turn continues
+            self._do(TurnEvent.GO_ON)  # a filler: the turn continues
         elif self._halting:
             self._halting, self._halted = False, True  # the end of the call's own generation
-            self._do(TurnEvent.HALT, now)
+            self._do(TurnEvent.HALT)
         else:
             self.stale.untried &= not explained  # a turn that says why it is empty is an answer
             # Nothing came in this turn, and errors for lost calls were written: it confirms those, and answers nothing.
@@ -254,7 +253,7 @@ class Turns:
         if ends:
             self._end(now)
         elif status == "IN_PROGRESS":
-            self._do(TurnEvent.BUSY, now)
+            self._do(TurnEvent.BUSY)
         return ends
 
     # What becomes of calls
@@ -295,14 +294,14 @@ class Turns:
         if not (self._unspoken or self._standing):
             self._halting = False
             self._forget_answers()
-            self._do(TurnEvent.CALLED_OFF, now)
+            self._do(TurnEvent.CALLED_OFF)
             if self._halted and self._queue:  # it continues its turn, or had ended it with the call
                 self._queue[0].doubtful, self._patience = True, PAUSE
         self.closed(run, now)
 
     def closed(self, run: int, now: float) -> None:
         """Nothing is owed for this call any more (answered, cancelled, lost)."""
-        self._progress, self._stalled = now, False
+        self._moved(now)
         self._standing.discard(run)
         if self.exchange is not None:
             self.exchange.calls.discard(run)
@@ -314,7 +313,7 @@ class Turns:
         cut = self.under_way or self.owed or (not again and not self.idle)
         # A model at work may have made a call that nobody has read: a resumed session would wait for it.
         self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or speech)
-        self._do(TurnEvent.LOSE, now)
+        self._clear()
         self._works_until = now
         if (exchange := self.exchange) is not None and exchange.began:
             exchange.unanswered()
@@ -356,7 +355,7 @@ class Turns:
         self._stalled = True
         exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
-            self._do(TurnEvent.STALL, now)
+            self._give_up_all(now)
             if exchange is not None and exchange.began:
                 exchange.stalled = True
                 if not exchange.heard:
@@ -376,15 +375,13 @@ class Turns:
 
     # The table
 
-    def _do(self, on: TurnEvent, now: float) -> None:
-        entry = MOVES.get((self.model, on))
-        if entry is None:
-            return
-        was, (self.model, effects) = self.model, entry
-        for effect in effects:
-            DO[effect](self, was, now)
+    def _do(self, on: TurnEvent) -> None:
+        was, self.model = self.model, MOVES.get((self.model, on), self.model)
+        if was is Model.IDLE and self.model is not was:
+            self._begin()
 
-    def _begin(self, was: Model, now: float) -> None:
+    def _begin(self) -> None:
+        """A turn begins."""
         self._known = len(self._queue)
         self._patience, self._spoken = inf, False
         self.stale.untried = False  # what begins with words is no confirmation
@@ -402,28 +399,29 @@ class Turns:
         elif all(turn.shares for turn in takewhile(lambda turn: turn is not exchange.turn, self._queue)):
             exchange.listen(sure=False)
 
-    def _place(self, was: Model, now: float) -> None:
+    def _place(self, now: float) -> None:
+        """The turn under way gets a place in the queue, if it has none: audio may have begun it."""
+        if self.model is Model.IDLE:
+            return
         if self._queue:
             first = self._queue[0]
             asked = self.exchange is not None and first is self.exchange.turn
             if asked or not (self.spoken_to and first.prompt):
                 return  # else the turn under way may be on what the user said, and not on what was written
         # a call that is taken back may end nothing
-        under_way = Expected(until=now + self.stall_timeout if was is Model.CALLING else inf)
+        under_way = Expected(until=now + self.stall_timeout if self.model is Model.CALLING else inf)
         if self._queue:  # a response to its own call is spoken of in it
             under_way.answer, self._queue[0].answer = self._queue[0].answer, False
         self._queue.insert(0, under_way)
         self._known += 1  # the turn under way is one of them
 
-    def _expect(self, was: Model, now: float) -> None:
-        self._queue.append(Expected(prompt=True))
-
-    def _pop(self, was: Model, now: float) -> None:
+    def _pop(self, empty: bool) -> None:
+        """The first of the queue is over; ``empty``: nothing came of it, and it was not expected when it began."""
         # Turns that were expected when this one began may have been covered by it; those written since were not.
         known, self._known = self._known, 0
         if not self._queue:
             return
-        first, empty = self._queue.pop(0), was is Model.IDLE and not known
+        first = self._queue.pop(0)
         first.over, self._ended_answer = True, first.answer
         asked = self.exchange if self.exchange is not None and not self.exchange.sure else None
         if empty and asked and asked.turn is first:
@@ -442,7 +440,12 @@ class Turns:
         if perhaps:
             self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else QUIET_SETTLES
 
-    def _give_up(self, was: Model, now: float) -> None:
+    def _give_up_all(self, now: float) -> None:
+        """Nobody waits for what is in the queue."""
+        # A turn that is under way may still end late: that end must not count for the next question.
+        if self.under_way:
+            self._place(now)
+        self._do(TurnEvent.END)
         for turn in self._queue:
             turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)  # it may come late
         self._unspoken.clear()
@@ -480,7 +483,11 @@ class Turns:
         cut_off = (e := self.exchange) is not None and e.sure and e.listens and e.interrupted
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
-        self._do(TurnEvent.END, now)
+        empty = self.model is Model.IDLE and not self._known
+        # A turn that audio began may have no place: else its end would remove the question's.
+        self._place(now)
+        self._do(TurnEvent.END)
+        self._pop(empty)
         if crossed:
             self._slide(marks)
         # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
@@ -569,9 +576,3 @@ class Turns:
     def _silent_until(self) -> float:
         """When a silence since the last word has become too long."""
         return max(self._progress, self._works_until) + self.stall_timeout
-
-
-#: Each effect is the method of its name.
-DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
-    effect: getattr(Turns, f"_{effect.name.lower()}") for effect in TurnEffect
-}

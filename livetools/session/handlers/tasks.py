@@ -93,7 +93,7 @@ class Tasks:
         job.streams, job.since = action.streams, time.perf_counter()
         self._busy[job.run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
-        self._starter.start(partial(self._call, job), variables.copy())
+        self._starter.start(self._call(job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -198,7 +198,7 @@ class Tasks:
 
     def _errand(self, errand: Leavable[None]) -> None:
         self._running[errand] = True  # though its task has not begun
-        self._starter.start(partial(self._run, errand, True), self._context.copy())
+        self._starter.start(self._run(errand, True), self._context.copy())
 
     async def _settle(self, job: Job, done: Outcome) -> None:
         del self._busy[job.run]

@@ -6,7 +6,7 @@ again, so it costs the session nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from livetools.events import Event
 from livetools.log import get_logger
@@ -18,19 +18,21 @@ from livetools.tools import Hooks, SessionLike
 log = get_logger("livetools.session")
 
 
-class Guard:
-    """Calls the functions of one listener until one of them raises; that is logged under ``name``, once."""
+class Guarded:
+    """One listener, an object with some of the methods that are called. Once one of them has raised, which is logged
+    under ``name``, it hears nothing more."""
 
-    __slots__ = ("_failed", "_name")
+    __slots__ = ("_failed", "_name", "listener")
 
-    def __init__(self, name: str) -> None:
-        self._name, self._failed = name, False
+    def __init__(self, name: str, listener: object) -> None:
+        self._name, self.listener, self._failed = name, listener, False
 
-    def call(self, function: Callable[..., object], *args: object) -> object:
-        """What the function returns; ``None`` where it raises, or one has raised before."""
-        if not self._failed:
+    def tell(self, what: str, *args: object) -> object:
+        """What its method returns; ``None`` where it raises, has raised before, or has no such method."""
+        hear = getattr(self.listener, what, None)
+        if hear is not None and not self._failed:
             try:
-                return function(*args)
+                return hear(*args)
             except BaseException as error:
                 # Before ``excuse``, which raises what is not the user's.
                 self._failed = True
@@ -42,7 +44,7 @@ class FrameTaps:
     """Tells these listeners of the frames of a session, each until it raises. Made only where there are some."""
 
     def __init__(self, listeners: Iterable[FrameListener]) -> None:
-        self._all = [(Guard(f"the frame listener {type(each).__name__}"), each) for each in listeners]
+        self._all = [Guarded(f"the frame listener {type(each).__name__}", each) for each in listeners]
         self._opened = 0
         self._numbers: dict[int, int] = {}  # by the machine's number of a connection that is open
 
@@ -53,15 +55,14 @@ class FrameTaps:
 
     def frame(self, direction: Direction, link: int, data: bytes) -> None:
         """A message is about to be sent, or has come."""
-        number = self._numbers.get(link, 0)
-        for guard, listener in self._all:
-            guard.call(listener.frame, direction, number, data)
+        for each in self._all:
+            each.tell("frame", direction, self._numbers.get(link, 0), data)
 
     def closed(self, link: int, close: Close) -> None:
         """A connection has ended. One that was never open is not reported, nor one that was reported before."""
         if (number := self._numbers.pop(link, 0)) and close.error is None:
-            for guard, listener in self._all:
-                guard.call(listener.closed, number, close.code, close.reason, close.by_us)
+            for each in self._all:
+                each.tell("closed", number, close.code, close.reason, close.by_us)
 
 
 class Listeners:
@@ -71,25 +72,24 @@ class Listeners:
     """
 
     def __init__(self) -> None:
-        self._all: tuple[tuple[Guard, object], ...] = ()
+        self._all: tuple[Guarded, ...] = ()
 
     def add(self, listener: object, name: str) -> None:
         """From now on it hears everything. ``name``: in the log."""
         # Another tuple, so that a listener can add or remove one while all are called.
-        self._all = (*self._all, (Guard(name), listener))
+        self._all = (*self._all, Guarded(name, listener))
 
     def remove(self, listener: object) -> None:
         """It hears nothing more. Nothing happens where it is not in the list."""
-        self._all = tuple(each for each in self._all if each[1] is not listener)
+        self._all = tuple(each for each in self._all if each.listener is not listener)
 
     def observe(self, hooks: Iterable[Hooks], session: SessionLike) -> None:
         """Add what ``on_session`` of each hook returns. Called before the handlers are made, which inherit the context
         variables that a hook sets here."""
         for hook in hooks:
-            guard, begin = Guard(type(hook).__name__), getattr(hook, "on_session", None)
-            observer = None if begin is None else guard.call(begin, session)
-            if observer is not None:
-                self._all = (*self._all, (guard, observer))
+            name = type(hook).__name__
+            if (observer := Guarded(name, hook).tell("on_session", session)) is not None:
+                self.add(observer, name)
 
     def event(self, event: Event) -> None:
         """Something has happened; the user gets the event next."""
@@ -109,6 +109,5 @@ class Listeners:
         self._tell("ended", error)
 
     def _tell(self, what: str, *args: object) -> None:
-        for guard, listener in self._all:
-            if (hear := getattr(listener, what, None)) is not None:
-                guard.call(hear, *args)
+        for each in self._all:
+            each.tell(what, *args)

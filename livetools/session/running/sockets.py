@@ -58,7 +58,7 @@ class Sockets:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
         self._unended.add(link)
-        self._starter.start(partial(self._run, link, scope), copy_context())
+        self._starter.start(self._run(link, scope), copy_context())
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""

@@ -61,12 +61,12 @@ class Starter:
         if self._error is not None and (error is None or isinstance(error, asyncio.CancelledError)):
             raise self._error
 
-    def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
+    def start(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
         """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
         if self._loop is None:
-            context.run(self.group.start_soon, run)
+            context.run(self.group.start_soon, lambda: coroutine)
             return
-        task = asyncio.Task(run(), loop=self._loop, context=context, **EAGER)
+        task = asyncio.Task(coroutine, loop=self._loop, context=context, **EAGER)
         if task.done():  # in its first step, where tasks are eager
             self._ended(task)
         else:

@@ -8,9 +8,11 @@ everything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import TypeAlias
+
+from msgspec.json import Encoder
 
 from livetools import events
 from livetools.errors import ConcurrencyError
@@ -24,79 +26,68 @@ log = get_logger("livetools.session")
 MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 EVENT_OVERHEAD = 200  # what an event weighs beside its data
 MEDIA_EVENTS = frozenset({events.AudioChunk, events.VideoChunk})
+ENDS_TURN = frozenset({events.TurnComplete, events.Interrupted})
 #: Events of the session, not of a turn.
 LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
-LOOKED = 10_000  # values of an event that are weighed
+SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all that waits
 
-#: The number of an event, and its weight. The number of an ``Interrupted`` is negative: it comes before all others.
+#: The number of an event, and its weight.
 Entry: TypeAlias = tuple[int, Event, int]
 
-_NONE: deque[Entry] = deque(maxlen=0)  # an idle session has no queues
+_NONE: deque[Entry] = deque(maxlen=0)  # an idle session has no queue
 
 
 class UnreadEvents:
     """The events that wait for ``async for``. Made in the loop that it serves.
 
-    They stand in two queues, whose numbers give their common order: media has its own, so that dropping it touches
-    nothing else. ``dropped`` counts the events that went, past the bound.
+    They stand in their order, behind the interruptions. ``dropped`` counts the events that went, past the bound.
     """
 
     def __init__(self, bound: int = MAX_UNREAD) -> None:
         self._bound = bound
-        self._media = self._others = _NONE
-        self._size = 0  # what they weigh; 0: none waits
+        self._queue = _NONE
+        self._size = 0  # what they weigh
         self._count = 0  # events that came: the number of the newest
-        self._turn = 0  # the number of the event that ended the last turn
+        self._turn = 0  # the number of the last event that ended a turn or cut it off
         self._wake = make_wake()
         self._slice = TimeSlice()
-        self._awaited = False
+        self._awaited = False  # somebody waits, and was not woken yet
         self.iterated = False  # read-only from outside: somebody has asked for an event
         self._closed = False
         self.dropped = 0
 
     def put(self, *coming: Event) -> None:
         """Take events; never waits."""
-        awaited = self._awaited
-        wakes = awaited and not self._size  # else it was woken by what came before
+        awaited, self._awaited = self._awaited, False
+        if self._queue is _NONE:
+            self._queue = deque()
         for event in coming:
-            # a reader that waits takes it at once, so its size does not matter
-            self._add(event, EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event))
+            # A reader that waits takes it at once, so its size does not matter.
+            weight = EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event)
+            self._count += 1
+            self._size += weight
+            kind = type(event)
+            if kind is events.Interrupted:
+                self._take_back(self._turn, MEDIA_EVENTS.__contains__)
+                self._queue.appendleft((self._count, event, weight))
+            else:
+                self._queue.append((self._count, event, weight))
+            if kind in ENDS_TURN:
+                self._turn = self._count
         if self._size > self._bound:
             self._shed()
-        if wakes:
+        if awaited:
             self._wake.set()
-
-    def _add(self, event: Event, weight: int) -> None:
-        self._count += 1
-        self._size += weight
-        kind = type(event)
-        if kind in MEDIA_EVENTS:
-            if self._media is _NONE:
-                self._media = deque()
-            self._media.append((self._count, event, weight))
-            return
-        if self._others is _NONE:
-            self._others = deque()
-        if kind is events.Interrupted:
-            self._cut_media(self._turn)  # that of the turn that runs
-            self._others.appendleft((-self._count, event, weight))
-            return
-        self._others.append((self._count, event, weight))
-        if kind is events.TurnComplete:
-            self._turn = self._count
 
     def _pop(self) -> Event:
         """Take the next event; one waits."""
-        queue, media = self._others, self._media
-        if media and (not queue or media[0][0] < queue[0][0]):
-            queue = media
-        _, event, weight = queue.popleft()
+        _, event, weight = self._queue.popleft()
         self._size -= weight
-        if not self._size and type(event) is events.TurnComplete:  # for a while nothing comes
-            self._media = self._others = _NONE
+        if type(event) is events.TurnComplete and not self._queue:  # for a while nothing comes
+            self._queue = _NONE
         return event
 
     def close(self) -> None:
@@ -112,23 +103,14 @@ class UnreadEvents:
         """Drop the events of turns after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
         if self.iterated:
             return
-        self._cut_media(mark)
-        queue = self._others
-        while queue and queue[0][0] < -mark:  # it was interrupted
-            self._size -= queue.popleft()[2]
-        kept: list[Entry] = []
-        while queue and queue[-1][0] > mark:
-            entry = queue.pop()
-            if type(entry[1]) in LASTING:
-                kept.append(entry)
-            else:
-                self._size -= entry[2]
-        queue.extend(reversed(kept))
+        self._take_back(mark, lambda kind: kind not in LASTING)
+        while self._queue and self._queue[0][0] > mark and type(self._queue[0][1]) is events.Interrupted:
+            self._pop()
 
     def take(self) -> Event | None:
         """The next event, if one waits and nobody else need run before it is handed out."""
         self.iterated = True
-        return self._pop() if self._size and not self._slice.over() else None
+        return self._pop() if self._queue and not self._slice.over() else None
 
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
@@ -136,9 +118,9 @@ class UnreadEvents:
         Raises ``ConcurrencyError`` while somebody else waits here.
         """
         self.iterated = True
-        if self._size:
+        if self._queue:
             await self._slice.share()
-        while not self._size and not self._closed:
+        while not self._queue and not self._closed:
             if self._awaited:
                 raise ConcurrencyError(
                     "two loops iterate over one session: each event would reach only one of them."
@@ -150,7 +132,18 @@ class UnreadEvents:
             finally:
                 self._awaited = False
             self._slice.rested()
-        return self._pop() if self._size else None
+        return self._pop() if self._queue else None
+
+    def _take_back(self, mark: int, goes: Callable[[type[Event]], bool]) -> None:
+        """Remove the events of these kinds that came after ``mark``."""
+        kept: list[Entry] = []
+        while self._queue and self._queue[-1][0] > mark:
+            entry = self._queue.pop()
+            if goes(type(entry[1])):
+                self._size -= entry[2]
+            else:
+                kept.append(entry)
+        self._queue.extend(reversed(kept))
 
     def _shed(self) -> None:
         """Drop media, oldest first, then the oldest of all, until the bound holds. The newest event stays."""
@@ -158,49 +151,30 @@ class UnreadEvents:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        for queue in (self._media, self._others):
-            # An interruption is the first, though it may be the newest.
-            at = 1 if queue and queue[0][0] == -self._count else 0
-            while self._size > self._bound and len(queue) > at and abs(queue[at][0]) < self._count:
-                self._size -= queue[at][2]
-                del queue[at]
-                self.dropped += 1
+        self._drop_oldest(MEDIA_EVENTS.__contains__)
+        if self._size > self._bound:
+            self._drop_oldest(lambda kind: True)
 
-    def _cut_media(self, mark: int) -> None:
-        while self._media and self._media[-1][0] > mark:
-            self._size -= self._media.pop()[2]
+    def _drop_oldest(self, goes: Callable[[type[Event]], bool]) -> None:
+        queue, self._queue = self._queue, deque()
+        for number, event, weight in queue:
+            if self._size > self._bound * SHED_TO and number < self._count and goes(type(event)):
+                self._size -= weight
+                self.dropped += 1
+            else:
+                self._queue.append((number, event, weight))
+
+
+#: Weighs what else there is: it puts it into JSON. An object of the user's, as in a tool's progress, weighs nothing.
+_scale = Encoder(enc_hook=lambda value: dict(value) if isinstance(value, MappingProxyType) else None)
 
 
 def _weight(event: Event) -> int:
-    """About how many bytes an event holds: its texts, and the results and messages in it.
-
-    A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
-    """
+    """About how many bytes an event holds: its texts, and the results and messages in it."""
     if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
         return len(event.data)
-    size, looked = 0, 0
-    waiting: list[object] = [event]
-    while waiting and looked < LOOKED:
-        value = waiting.pop()
-        looked += 1
-        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
-            size += len(value)  # type: ignore[arg-type]  # asked above
-            continue
-        inner = _inner(value)
-        size += EVENT_OVERHEAD * len(inner)
-        waiting += inner
-    return size
-
-
-def _inner(value: object) -> Sequence[object]:
-    kind = type(value)
     try:
-        if issubclass(kind, dict | MappingProxyType):
-            return list(value.values())  # type: ignore[attr-defined]  # asked above
-        if issubclass(kind, list | tuple):
-            return value  # type: ignore[return-value]
-        if hasattr(kind, "__dataclass_fields__"):
-            return [getattr(value, name) for name in kind.__dataclass_fields__]
-    except Exception:
-        log.debug("a %s could not be weighed", kind.__name__)
-    return ()
+        return len(_scale.encode(event))
+    except Exception:  # what JSON cannot hold, such as keys that are objects
+        log.debug("a %s could not be weighed", type(event).__name__)
+        return 0
