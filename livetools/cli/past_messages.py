@@ -165,9 +165,9 @@ class _Reader:
         self.heard = self.heard or any(type(event).__name__ in _HEARD for event in found)
         if self.speech is not None and (said or sounds or read.calls):
             self._spoken()
-        if read.go_away is not None:
+        if (notice := read.fields.get("goAway")) is not None:
             self.moving = True
-            self._tell(GoAway(read.go_away.time_left))
+            self._tell(GoAway(notice.get("timeLeft")))
         if sounds:
             self._add({"type": "sound"})
         for event in found:

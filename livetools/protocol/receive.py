@@ -24,7 +24,8 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Entry, Outbox
-from livetools.protocol.messages.incoming import ResumptionUpdate, ServerMessage, parse
+from livetools.protocol.messages.incoming import ServerMessage, parse
+from livetools.protocol.messages.known_fields import Fields
 from livetools.protocol.messages.partial_calls import Asked
 from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
 from livetools.protocol.transcript.token_count import TokenCount
@@ -79,10 +80,11 @@ class Reception:
 
     def completes_setup(self, data: bytes | str) -> bool:
         """Whether this frame opens the session; what it says about the session is kept."""
-        if (completed := parse(data).setup_complete) is None:
+        completed = parse(data).fields.get("setupComplete")
+        if completed is None:
             return False
-        consent = completed.voice_consent_signature
-        self.started = SessionStarted(completed.session_id, None if consent is None else consent.signature)
+        consent = completed.get("voiceConsentSignature", {})
+        self.started = SessionStarted(completed.get("sessionId"), consent.get("signature"))
         self.turned = False
         return True
 
@@ -129,19 +131,18 @@ class Reception:
                 self._marked(event, now)
         # A status beside turnComplete is read with that (TurnComplete.status). By itself IDLE may be the end of the
         # turn.
-        alone = message.content is None or not message.content.turn_complete
+        alone = not message.content.get("turnComplete")
         if message.status is not None and alone and self.turns.status(message.status, now):
             self.tell(self._timed(TurnComplete(None, message.status)))
             self._ended(now)
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.works or message.status is not None:
             self.turns.worked(now)
-        if message.resumption is not None:
-            self._handle(message.resumption, now)
+        self._handle(message.fields.get("sessionResumptionUpdate", {}), now)
         # Last, and after the handle: the move asks whether a handle has followed the turn.
-        if message.go_away is not None:
-            self.tell(GoAway(message.go_away.time_left))
-            self.connection.go_away(message.go_away.time_left, now)
+        if (notice := message.fields.get("goAway")) is not None:
+            self.tell(GoAway(notice.get("timeLeft")))
+            self.connection.go_away(notice.get("timeLeft"), now)
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         self.tokens.begins()
@@ -235,10 +236,10 @@ class Reception:
         if self.connection.usable:
             self.connection.attempts.proved()
 
-    def _handle(self, update: ResumptionUpdate, now: float) -> None:
+    def _handle(self, update: Fields) -> None:
         """An update that is not resumable erases nothing: the last handle is still good."""
-        if update.resumable and update.new_handle:
-            self.connection.handed(update.new_handle)
+        if update.get("resumable") and (handle := update.get("newHandle")):
+            self.connection.handed(handle)
             unseen = self.outbox.unseen()
             self.calls.handed(self.outbox, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
@@ -249,6 +250,7 @@ class Reception:
                 self.calls.excuses_saved()
             if self.turned:
                 self.turns.stale.saved()
-            self.tell(HandleUpdate(update.new_handle))
-            if update.last_consumed is not None:  # of the state of this handle
-                self.input.consumed(update.last_consumed)
+            self.tell(HandleUpdate(handle))
+            # Transparent resumption: the last client message in the state of this handle.
+            if (consumed := update.get("lastConsumedClientMessageIndex")) is not None:
+                self.input.consumed(consumed)

@@ -33,7 +33,8 @@ from livetools.events import (
 )
 from livetools.setup.sdk.camel_case import snake
 
-from .incoming import Part, ServerContent, ServerMessage, Transcription
+from .incoming import ServerMessage
+from .known_fields import Fields
 
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
@@ -58,21 +59,21 @@ def events(message: ServerMessage) -> list[Event]:
     """
     content = message.content
     found: list[Event] = []
-    if content is not None and content.interrupted:
+    if content.get("interrupted"):
         found.append(Interrupted())
     if message.voice_activity is not None:
         found.append(message.voice_activity)
-    if content is not None:
-        _said(content, found)
+    _said(content, found)
     if message.unknown:
         found.extend(map(UnknownMessage, message.unknown))
-    if content is not None and content.generation_complete:
+    if content.get("generationComplete"):
         found.append(GenerationComplete())
     # Between generationComplete and turnComplete: usage is of the turn that ends here.
-    if message.usage:
-        found.append(UsageUpdate(usage(message.usage)))
-    if content is not None and content.turn_complete:
-        found.append(TurnComplete(_reason(content), message.status, content.waiting_for_input))
+    if counts := message.fields.get("usageMetadata"):
+        found.append(UsageUpdate(usage(counts)))
+    if content.get("turnComplete"):
+        waiting = content.get("waitingForInput", False)
+        found.append(TurnComplete(_reason(content), message.status, waiting))
     return found
 
 
@@ -111,45 +112,50 @@ def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
                 yield f"{side}_{kind.lower()}", count
 
 
-def _said(content: ServerContent, found: list[Event]) -> None:
-    heard, spoken = content.input_transcription, content.output_transcription
-    guess = content.interim_input_transcription
-    if guess is not None and guess.text:  # before the piece that replaces it
+def _said(content: Fields, found: list[Event]) -> None:
+    guess = content.get("interimInputTranscription", {})
+    if guess.get("text"):  # before the piece that replaces it
         found.append(InputTranscript(**_transcript(guess), interim=True))
-    if heard is not None and (heard.text or heard.finished):
+    heard, spoken = content.get("inputTranscription", {}), content.get("outputTranscription", {})
+    if heard.get("text") or heard.get("finished"):
         found.append(InputTranscript(**_transcript(heard)))
-    if content.model_turn is not None:
-        # What the user said comes before what the model says, the transcript of its speech after the sound.
-        for part in content.model_turn.parts:
-            _part(part, content.interrupted, found)
-    if spoken is not None and (spoken.text or spoken.finished):
+    # What the user said comes before what the model says, the transcript of its speech after the sound.
+    for part in content.get("modelTurn", {}).get("parts", ()):
+        _part(part, content.get("interrupted", False), found)
+    if spoken.get("text") or spoken.get("finished"):
         found.append(OutputTranscript(**_transcript(spoken)))
-    for metadata in (content.grounding_metadata, content.url_context_metadata):
-        if metadata:
+    for name in ("groundingMetadata", "urlContextMetadata"):
+        if metadata := content.get(name):
             found.append(Grounding(metadata))
 
 
-def _transcript(told: Transcription) -> dict[str, Any]:
-    words = tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
-    fields = {"text": told.text, "finished": told.finished, "language": told.language_code, "words": words}
-    return {**fields, "speaker": told.speaker_label, "start": told.start_offset, "end": told.end_offset}
+def _transcript(told: Fields) -> Fields:
+    words = [
+        Word(word.get("word", ""), word.get("startOffset"), word.get("endOffset"), word.get("speakerLabel"))
+        for word in told.get("words", ())
+    ]
+    fields = {"text": told.get("text", ""), "finished": told.get("finished", False), "words": tuple(words)}
+    speaks = {"language": told.get("languageCode"), "speaker": told.get("speakerLabel")}
+    return {**fields, **speaks, "start": told.get("startOffset"), "end": told.get("endOffset")}
 
 
-def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
-    if part.text:
-        found.append(ThoughtChunk(part.text) if part.thought else TextChunk(part.text))
+def _part(part: Fields, interrupted: bool, found: list[Event]) -> None:
+    if text := part.get("text"):
+        found.append(ThoughtChunk(text) if part.get("thought") else TextChunk(text))
     # Sound beside interrupted belongs to what was cut off, and was not played yet.
-    if part.inline_data is not None and part.inline_data.data and not interrupted:
-        found.append(blob(part.inline_data.data, part.inline_data.mime_type))
-    if part.executable_code is not None:
-        code = part.executable_code
-        disguised = _DISGUISED_CALL.search(code.code)
-        found.append(CodeChunk(code.code, code.language, disguised[1] if disguised else None, code.id))
-    if part.code_execution_result is not None:
-        result = part.code_execution_result
-        found.append(CodeChunk(result.output, result.outcome, id=result.id))
-    for name, raw in (("toolCall", part.tool_call), ("toolResponse", part.tool_response)):
-        if raw is not None:
+    media = part.get("inlineData", {})
+    if media.get("data") and not interrupted:
+        found.append(blob(media["data"], media.get("mimeType")))
+    if (ran := part.get("executableCode")) is not None:
+        code = ran.get("code", "")
+        disguised = _DISGUISED_CALL.search(code)
+        found.append(
+            CodeChunk(code, ran.get("language", ""), disguised[1] if disguised else None, ran.get("id"))
+        )
+    if (result := part.get("codeExecutionResult")) is not None:
+        found.append(CodeChunk(result.get("output", ""), result.get("outcome", ""), id=result.get("id")))
+    for name in ("toolCall", "toolResponse"):
+        if (raw := part.get(name)) is not None:
             found.append(Grounding({name: raw}))
 
 
@@ -179,8 +185,8 @@ def _rate(mime_type: str | None) -> int | None:
     return DEFAULT_RATE
 
 
-def _reason(content: ServerContent) -> str | None:
-    reason = content.turn_complete_reason
+def _reason(content: Fields) -> str | None:
+    reason: str | None = content.get("turnCompleteReason")
     return None if not reason or reason.endswith("_UNSPECIFIED") else reason
 
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
-from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
 
+from .known_fields import base64
 from .to_events import blob
 
 LARGE = 1024  # bytes of a message from which on a blob in it is looked for
@@ -25,7 +25,6 @@ _MEDIA_HEAD = re.compile(
     rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
 )
 _MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
-_BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 _Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 Words: TypeAlias = OutputTranscript | TextChunk | InputTranscript
@@ -113,7 +112,7 @@ def only_media(data: bytes | str) -> Event | None:
     if not _MEDIA_TAIL.match(data, end):
         return None
     try:
-        decoded = _BASE64.validate_json(data[begin:end])
+        decoded = base64(data[begin:end])
     except ValueError:
         return None
     # An empty blob says nothing: the general way drops it.
