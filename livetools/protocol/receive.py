@@ -138,7 +138,7 @@ class Reception:
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.works or message.status is not None:
             self.turns.worked(now)
-        self._handle(message.fields.get("sessionResumptionUpdate", {}), now)
+        self._handle(message.fields.get("sessionResumptionUpdate", {}))
         # Last, and after the handle: the move asks whether a handle has followed the turn.
         if (notice := message.fields.get("goAway")) is not None:
             self.tell(GoAway(notice.get("timeLeft")))
