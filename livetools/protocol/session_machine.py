@@ -432,7 +432,8 @@ class Machine(View):
         # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
-        again = self.input.lose(unread, self.turns.exchange, crossed=crossed)
+        self.input.lose(unread, crossed=crossed)
+        again = self.turns.exchange is not None and self._question in self.input.queue
         self.reception.lost(self.turns.lost(now, again, speech), now)
 
     def _over(self, error: Exception | None, now: float) -> None:
@@ -480,7 +481,7 @@ class Machine(View):
         # end or a move.
         if self.turns.swallowed and self._question is not None:
             self.turns.asked_again()
-            self._question = self.input.again(self._question)
+            self.input.again(self._question)
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:
