@@ -26,7 +26,6 @@ from livetools.tools import Hooks, SessionLike
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .frame_log import FrameListener
 from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
 log = get_logger("livetools.session")
@@ -47,7 +46,6 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    taps: tuple[FrameListener, ...] = ()  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
 
     def __post_init__(self) -> None:
@@ -70,7 +68,7 @@ class Startup:
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners, self.taps)
+        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners)
         await host.start(partial(self._run, driver, session))
         return driver
 
