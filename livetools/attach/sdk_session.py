@@ -15,7 +15,6 @@ from msgspec import json
 from livetools.log import get_logger
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.session.running.task_host import Starter
-from livetools.setup.config_fields import plain
 from livetools.transport.contract import Gone
 from livetools.transport.loop.wake import make_wake
 
@@ -118,7 +117,7 @@ def calls_of(message: Any) -> Sequence[FunctionCall]:
 
 
 def _call(call: Any) -> FunctionCall:
-    pieces = [plain(piece) for piece in call.partial_args or ()]
+    pieces = [piece.model_dump(by_alias=True, exclude_none=True) for piece in call.partial_args or ()]
     return FunctionCall(call.id, call.name or "", dict(call.args or {}), pieces, bool(call.will_continue))
 
 

@@ -72,4 +72,4 @@ class Pending:
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
         busy = calls.pending or calls.replies.queue or self._input or self._dispatch.ahead
         idle = self._turns.idle and not busy
-        return Snapshot(bool(calls.pending), idle, self._turns.ended_at, self._outbox.awaited)
+        return Snapshot(bool(calls.pending), idle, self._outbox.awaited)

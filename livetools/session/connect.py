@@ -13,6 +13,7 @@ from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import OPTIONS, Expected, check
+from livetools.setup.sdk.config_values import several
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
@@ -218,7 +219,7 @@ _EXPECTED: Mapping[str, Expected] = {
 
 def _joined(given: Secrets) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
-    configured, others = split_config_tools(config_fields.several(given.config.get("tools")))
+    configured, others = split_config_tools(several(given.config.get("tools")))
     given.config["tools"] = others
     made = as_tools([*given.tools, *configured])
     for tool in made:

@@ -1,25 +1,20 @@
 """Turns a configuration (a ``LiveConnectConfig`` or its dict) into the fields of the setup message.
 
-Only shapes are known here, no model: names are read in both casings and written in camelCase, bytes become
-base64, enums their value, int64 strings, and each field of google-genai's ``LiveConnectConfig`` goes to its place, by
-the tables of :mod:`livetools.setup.sdk`. google-genai itself is not imported: its types are pydantic models, and dump
-themselves.
+Only shapes are known here, no model: each field of google-genai's ``LiveConnectConfig`` goes to its place, by the
+tables of :mod:`livetools.setup.sdk`, which read the values too. google-genai itself is not imported: its types are
+pydantic models, and dump themselves.
 """
 
 from __future__ import annotations
 
-import base64
-import enum
 import json
-import re
 from collections.abc import Iterable, Mapping
-from datetime import date, time
 from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .sdk import config_values
 from .sdk.camel_case import camel, snake
+from .sdk.config_values import NOT_LIVE, dumped, for_api, no_field, read_as, several
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
@@ -28,60 +23,10 @@ Object: TypeAlias = dict[str, Any]  # of JSON
 #: The options of HTTP that a Live session takes, as google-genai's own does.
 HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
 
-# What lies under these is the user's own, names included.
-_FREE = frozenset({
-    "labels", "args", "response", "parametersJsonSchema", "responseJsonSchema", "headers", "default", "example",
-    "partMetadata", "customConfigs", "jsonSchema",
-})  # fmt: skip
-_NAMED = frozenset({"properties", "defs"})  # names of the user's own over schemas
-
-
-def plain(value: object, key: str = "") -> Json:
-    """``value`` as the wire writes it; ``key`` is its camelCase name.
-
-    Pydantic models dump themselves; bytes become base64 (standard alphabet), enums their value, int64
-    strings. ``None`` in an object is left out. Raises :class:`ConfigError` for what JSON cannot say.
-    """
-    value = _dumped(value)
-    if isinstance(value, Mapping):
-        if key in _FREE:
-            return {str(k): plain(v, key) for k, v in value.items()}
-        if key in _NAMED:
-            return {str(k): plain(v) for k, v in value.items()}
-        pairs = ((camel(str(k)), v) for k, v in value.items() if v is not None)
-        return {k: plain(v, k) for k, v in pairs}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(v, key) for v in value]
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return str(value) if key in config_values.INT64 else value
-    if isinstance(value, float):
-        return int(value) if key == "topK" and value.is_integer() else value
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64.b64encode(value).decode("ascii")
-    if isinstance(value, (date, time)):
-        return value.isoformat()
-    raise ConfigError(f"{snake(key) or 'the config'} holds a {type(value).__name__}, which JSON cannot say")
-
 
 def both_set(one: str, other: str) -> ConfigError:
     """The error for what is given twice."""
     return ConfigError(f"{one} and {other} are both set: pass only one of them")
-
-
-def several(value: Any) -> list[Any]:
-    """What google-genai takes for a list: a list, one entry of it, or ``None`` for an empty one."""
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _dumped(value: object) -> object:
-    if isinstance(value, enum.Enum):
-        return value.value
-    dump = getattr(value, "model_dump", None)
-    return dump(exclude_none=True) if callable(dump) and not isinstance(value, type) else value
 
 
 def wire_model(model: str, *, vertexai: bool, project: str | None = None, location: str | None = None) -> str:
@@ -120,9 +65,9 @@ def read(config: object) -> Object:
     for name, value in config.items():
         key = camel(name)
         if key not in types["LiveConnectConfig"]:
-            if key in types["GenerationConfig"].keys() - config_values.NOT_LIVE:
+            if key in types["GenerationConfig"].keys() - NOT_LIVE:
                 raise ConfigError(f"config has no field {name!r}; it belongs inside config.generation_config")
-            raise config_values.no_field("config", key, types["LiveConnectConfig"])
+            raise no_field("config", key, types["LiveConnectConfig"])
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
         found[key] = value
@@ -156,24 +101,27 @@ def setup(fields: Object, instructions: object = None, *, vertexai: bool | None 
     unknown name inside, and for what Live does not take (``response_schema`` …).
     """
     out: Object = {}
-    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
+    kinds = tables().types["LiveConnectConfig"]
+    generation = _generation(fields)
     for key, value in fields.items():
         if key in _ELSEWHERE or value is None or value is False:
             continue  # False is every flag's default
         target = generation if tables().places[key] else out
         if key in target:
             raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")
-        target[key] = _field(key, value)
+        if value is True and kinds[key] == "AudioTranscriptionConfig":
+            value = {}
+        elif key == "responseModalities":
+            value = several(value)
+        target[key] = read_as(value, kinds[key], f"config.{snake(key)}")
     if generation:
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
             raise both_set("instructions", "config.system_instruction")
-        out["systemInstruction"] = content(instructions, "instructions")
-    kinds = tables().types["LiveConnectConfig"]
-    out = {k: config_values.checked(v, kinds[k], f"config.{snake(k)}") for k, v in out.items()}
+        out["systemInstruction"] = read_as(instructions, "Content", "instructions")
     if vertexai is not None:
-        config_values.for_api(out, "setup", vertexai=vertexai, path="config")
+        for_api(out, "setup", vertexai=vertexai, path="config")
     _check_values(out)
     return out
 
@@ -182,14 +130,11 @@ def setup(fields: Object, instructions: object = None, *, vertexai: bool | None 
 _ELSEWHERE = frozenset({"httpOptions", "tools", "generationConfig"})
 
 
-def _field(key: str, value: object) -> Json:
-    if key == "systemInstruction":
-        return content(value, "config.system_instruction")
-    if key in {"inputAudioTranscription", "outputAudioTranscription"} and value is True:
-        return {}
-    if key == "responseModalities":
-        return plain(several(value))
-    return plain(value, key)
+def _generation(fields: Object) -> Object:
+    """``config.generation_config``."""
+    given = fields.get("generationConfig") or {}
+    made: Object = read_as(given, "GenerationConfig", "config.generation_config")
+    return made
 
 
 def _check_values(setup: Mapping[str, Json]) -> None:
@@ -203,7 +148,7 @@ def _check_values(setup: Mapping[str, Json]) -> None:
 def http_options(fields: Object) -> Object:
     """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
     value = fields.get("httpOptions")
-    given = _dumped(value) if value is not None else {}
+    given = dumped(value) if value is not None else {}
     if not isinstance(given, Mapping):
         raise ConfigError(f"config.http_options is an object, not {type(value).__name__}")
     given = {camel(str(k)): v for k, v in given.items() if v is not None}
@@ -213,7 +158,7 @@ def http_options(fields: Object) -> Object:
             f"config.http_options: a Live session takes base_url, api_version and headers, not {names}. "
             "Proxies, certificates and timeouts belong to transport=WebSocket(...)"
         )
-    return {k: plain(v, k) for k, v in given.items()}
+    return given
 
 
 def wants_v1alpha(fields: Object) -> bool:
@@ -221,45 +166,8 @@ def wants_v1alpha(fields: Object) -> bool:
 
     Anywhere else: ``Unknown name "proactivity" at 'setup'``.
     """
-    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
-    affective = fields.get("enableAffectiveDialog") or generation.get("enableAffectiveDialog")
+    affective = fields.get("enableAffectiveDialog") or _generation(fields).get("enableAffectiveDialog")
     return bool(affective) or fields.get("proactivity") is not None
-
-
-def content(value: object, where: str) -> Json:
-    """Text, a part, a list of these, or a content → ``{"parts": [...]}``, with a role where one was given."""
-    if isinstance(value, (str, list, tuple)):
-        return {"parts": [_part(item, where) for item in several(value)]}
-    given = plain(value)
-    if not isinstance(given, dict):
-        raise ConfigError(f"{where}: expected text, a part or a content, not {type(value).__name__}")
-    if "parts" not in given:
-        given = {"parts": given}
-    return {**given, "parts": [_part(part, where) for part in several(given["parts"])]}
-
-
-def _part(value: object, where: str) -> Json:
-    if isinstance(value, str):
-        return {"text": value}
-    given = plain(value)
-    if isinstance(given, dict) and "uri" in given and "name" in given:  # google.genai.types.File
-        kind = {"mimeType": given["mimeType"]} if "mimeType" in given else {}
-        return {"fileData": {"fileUri": given["uri"], **kind}}
-    if not isinstance(given, dict) or not given:
-        raise ConfigError(f"{where}: a part is text or an object such as {{'text': ...}}, not {value!r:.60}")
-    given = config_values.checked(given, "Part", where)
-    data = given.get("inlineData", {}).get("data", "")
-    if not (isinstance(data, str) and is_base64(data)):
-        raise ConfigError(f"{where}: inlineData.data is not base64: give the bytes, or base64.b64encode(...)")
-    return given
-
-
-def is_base64(text: str) -> bool:
-    """Whether the service decodes this: either alphabet, padded or not. Line breaks and the rest close with 1007."""
-    return bool(_BASE64.fullmatch(text)) and len(text.rstrip("=")) % 4 != 1
-
-
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 
 
 def history(contents: object) -> tuple[Object, ...]:
@@ -275,14 +183,14 @@ def history(contents: object) -> tuple[Object, ...]:
 
 
 def _turn(entry: object, where: str) -> Object:
-    given = plain(entry)
-    if not isinstance(given, dict) or "parts" not in given:
+    given = dumped(entry)
+    if not isinstance(given, Mapping) or "parts" not in given:
         raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
     if given.get("role") not in ("user", "model"):
         raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
-    turn: Object = content(given, where)
+    turn = read_as(given, "Content", where)
     return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
 
 

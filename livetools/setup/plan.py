@@ -15,12 +15,12 @@ from typing import Any, Literal, TypedDict, Unpack
 from livetools.errors import ConfigError
 
 from . import config_fields
-from .config_fields import Object, plain, several, wire_model
+from .config_fields import Object, wire_model
 from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .model_profiles import ModelProfile, find
 from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
 from .sdk.camel_case import snake
-from .sdk.config_values import checked, for_api, holders
+from .sdk.config_values import for_api, holders, read_as, several
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "make_plan", "replan", "wire_model"]
 
@@ -64,7 +64,7 @@ def make_plan(
     if turns and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
-    builtin = [checked(plain(entry), "Tool", "config.tools") for entry in several(fields.get("tools"))]
+    builtin = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
@@ -114,7 +114,7 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
     What the service runs itself (search, code execution) stays. Raises as :func:`make_plan` does.
     """
     if instructions is not None:
-        content = config_fields.content(instructions, "instructions")
+        content = read_as(instructions, "Content", "instructions")
         plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from livetools.setup.config_fields import is_base64
+from livetools.setup.sdk.config_values import is_base64
 
 Part = dict[str, Any]  # a JSON object, in camelCase
 

@@ -15,7 +15,6 @@ from typing_extensions import Unpack
 from livetools.errors import ToolDefinitionError
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.setup.config_fields import plain
 from livetools.setup.plan_fields import ToolSpec
 
 from . import docstrings, results, schema
@@ -273,7 +272,7 @@ class Tool:
     @functools.cached_property
     def _spec(self) -> ToolSpec:
         generator = self.kind in ("generator", "async_generator")
-        return ToolSpec(plain(self.declaration()), self.options, generator, self.handler is not None)
+        return ToolSpec(self.declaration(), self.options, generator, self.handler is not None)
 
     def lint(self) -> list[str]:
         """Warnings about the declaration, a line each: what the model is not told, or may misread."""

@@ -14,7 +14,7 @@ from livetools.errors import ConfigError
 from livetools.setup import config_fields as c
 from livetools.setup.plan import make_plan
 from livetools.setup.sdk.camel_case import camel, snake
-from livetools.setup.sdk.config_values import NOT_LIVE
+from livetools.setup.sdk.config_values import NOT_LIVE, read_as
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
 EVERY_FIELD = {
@@ -142,7 +142,7 @@ def test_a_field_of_a_part_of_the_history_that_the_service_does_not_know_is_refu
 
 
 def test_a_label_is_a_string() -> None:
-    with pytest.raises(ConfigError, match=r"config\.labels\['n'\] is a int: a string is expected"):
+    with pytest.raises(ConfigError, match=r"config\.labels\['n'\] is a int, 1: a string is expected"):
         c.setup(c.read({"labels": {"team": "blue", "n": 1}}))
 
 
@@ -197,23 +197,46 @@ def test_instructions_may_be_text_parts_or_a_content() -> None:
 
 
 def test_bytes_become_base64_and_enums_their_value() -> None:
-    assert c.plain({"inline_data": {"data": b"\xff\xfe", "mime_type": "image/png"}}) == {
-        "inlineData": {"data": "//4=", "mimeType": "image/png"}
+    image = {"inline_data": {"data": b"\xff\xfe", "mime_type": "image/png"}}
+    assert read_as(image, "Part", "p") == {"inlineData": {"data": "//4=", "mimeType": "image/png"}}
+    assert read_as(types.Modality.AUDIO, "Modality", "p") == "AUDIO"
+    with pytest.raises(ConfigError, match=r"config\.speech_config is a object"):
+        c.setup(c.read({"speech_config": object()}))
+    with pytest.raises(ConfigError, match=r"args holds what JSON cannot say.*object"):
+        read_as({"name": "f", "args": {"a": object()}}, "FunctionCall", "p")
+
+
+@pytest.mark.parametrize("data", ["not base64!", "YQ=\n=", "a", 7])
+def test_what_stands_for_bytes_is_base64(data: object) -> None:
+    with pytest.raises(ConfigError, match=r"p\.inline_data\.data is not base64: give the bytes"):
+        read_as({"inline_data": {"data": data, "mime_type": "image/png"}}, "Part", "p")
+
+
+@pytest.mark.parametrize("part", [{}, 7, None, ["a"]])
+def test_a_part_is_text_or_an_object(part: object) -> None:
+    with pytest.raises(ConfigError, match=r"instructions: expected text, a part such as"):
+        c.setup({}, instructions=["a", part])
+
+
+def test_a_file_of_google_genai_s_is_a_part() -> None:
+    file = types.File(name="files/a", uri="https://x/a", mime_type="image/png")
+    wire = {"fileData": {"fileUri": "https://x/a", "mimeType": "image/png"}}
+    assert read_as(file, "Part", "p") == wire
+    assert read_as({"name": "files/a", "uri": "https://x/a"}, "Part", "p") == {
+        "fileData": {"fileUri": "https://x/a"}
     }
-    assert c.plain(types.Modality.AUDIO) == "AUDIO"
-    with pytest.raises(ConfigError, match="speech_config holds a object"):
-        c.plain(object(), "speechConfig")
 
 
 def test_names_of_the_users_own_keep_their_spelling() -> None:
     schema = {"type": "OBJECT", "properties": {"a_b": {"min_length": 1}}, "property_ordering": ["a_b"]}
-    assert c.plain({"parameters": schema, "parameters_json_schema": {"a_b": {"c_d": 1}}}) == {
+    declaration = {"parameters": schema, "parameters_json_schema": {"a_b": {"c_d": None}}}
+    assert read_as(declaration, "FunctionDeclaration", "p") == {
         "parameters": {
             "type": "OBJECT",
             "properties": {"a_b": {"minLength": 1}},
             "propertyOrdering": ["a_b"],
         },
-        "parametersJsonSchema": {"a_b": {"c_d": 1}},
+        "parametersJsonSchema": {"a_b": {"c_d": None}},
     }
 
 
@@ -284,10 +307,10 @@ values = st.recursive(
 
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(values)
-def test_whatever_is_plain_is_json_and_stays_plain(value: object) -> None:
-    once = c.plain(value)
+def test_whatever_is_the_users_own_becomes_json_and_stays_it(value: object) -> None:
+    once = read_as(value, "any", "p")
     json.dumps(once)
-    assert c.plain(once) == once
+    assert read_as(once, "any", "p") == once
 
 
 KORE = {"prebuiltVoiceConfig": {"voiceName": "Kore"}}

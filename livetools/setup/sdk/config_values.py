@@ -1,23 +1,25 @@
-"""Checks the names and values of a configuration, as google-genai's types would.
+"""Reads names and values of a configuration or a conversation as google-genai's types would, and writes them as JSON.
 
-Values are read as they read them: ``"0.5"`` is a number, ``"yes"`` a flag, ``"low"`` the enum's ``LOW``. What one API
-takes and the other does not is refused here too, by google-genai's converters.
+One walk over each value: names in both casings become camelCase, bytes base64, enums their value, int64 strings;
+google-genai's models dump themselves. ``"0.5"`` is a number, ``"yes"`` a flag, ``"low"`` the enum's ``LOW``. What one
+API takes and the other does not is refused here too, by google-genai's converters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import base64
+import enum
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, time
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import did_you_mean
 
-from .camel_case import snake
+from .camel_case import camel, snake
 from .generated_tables import differing, tables
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
@@ -32,60 +34,88 @@ TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
 _OF_VOICE = frozenset({"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"})
 
 
-@cache
-def _reader(kind: str) -> tuple[TypeAdapter[Any], str]:
-    """What reads values of this kind, and what messages call such a value.
-
-    pydantic is imported here: ``import livetools`` does not pay for it.
-    """
-    from pydantic import Field, TypeAdapter
-
-    kinds: Mapping[str, tuple[Any, str]] = {
-        "number": (int | Annotated[float, Field(allow_inf_nan=False)], "a number"),
-        "integer": (int, "a whole number"),
-        "boolean": (bool, "True or False"),
-        "string": (str, "a string"),
-        "[string]": (list[str], "a list of strings"),
-        "object": (dict[str, Any], "an object"),
-        "list": (list[Any], "a list"),
-    }
-    read_as, called = kinds[kind]
-    return TypeAdapter(read_as), called
+#: The type of a kind, and what messages call such a value.
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "number": (int | float, "a number"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "True or False"),
+    "string": (str, "a string"),
+    "[string]": (list[str], "a list of strings"),
+    "object": (dict[str, Any], "an object"),
+    "list": (list[Any], "a list"),
+}
 
 
-def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
-    """``value`` as google-genai's ``kind`` (``"SpeechConfig"``, ``"[string]"`` …) reads it.
+def read_as(value: Any, kind: str, path: str) -> Any:  # any value in, any JSON out
+    """``value`` as google-genai's ``kind`` (``"SpeechConfig"``, ``"[string]"`` …) reads it, as JSON.
 
     ``path`` is its place, for messages. Raises :class:`ConfigError` for a name that the type does not have, and
     for a value that cannot be read as what it should be.
     """
-    if kind in ("any", "bytes", "{any}"):  # the user's own, or base64 by now
-        return value
-    if kind.startswith("{"):
-        if odd := [name for name, each in _as(value, "object", path).items() if not isinstance(each, str)]:
-            raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
-        return value
-    enums, fields = tables().enums, tables().types.get(kind)
+    value, types = dumped(value), tables().types
+    if kind in types:
+        return _object(_written_out(value, kind, path), kind, types[kind], path)
+    if kind in tables().enums:
+        text: str = _as(value, "string", path)
+        return text.upper() if text.upper() in tables().enums[kind] else text
     if kind.startswith("["):
         inner = kind[1:-1]
-        read = _as(value, "[string]" if inner == "string" or inner in enums else "list", path)
-        return [checked(each, inner, path) for each in read]
-    if fields is not None:
-        return _object(value, kind, fields, path)
-    if kind in enums:
-        text: str = _as(value, "string", path)
-        return text.upper() if text.upper() in enums[kind] else text
-    return _as(value, kind, path)
+        words = inner == "string" or inner in tables().enums
+        return [read_as(each, inner, path) for each in _as(value, "[string]" if words else "list", path)]
+    if kind in ("{string}", "{Schema}"):  # under names of the user's own
+        named = _as(value, "object", path).items()
+        return {name: read_as(each, kind[1:-1], f"{path}[{name!r}]") for name, each in named}
+    if kind in ("any", "{any}"):  # the user's own
+        return _json(value, path)
+    return _base64(value, path) if kind == "bytes" else _as(value, kind, path)
+
+
+def dumped(value: object) -> Any:
+    """What a value of google-genai's holds: the fields that a model sets, the value of an enum."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, date | time):
+        return value.isoformat()
+    dump = getattr(value, "model_dump", None)
+    return dump(exclude_none=True) if callable(dump) and not isinstance(value, type) else value
+
+
+def several(value: Any) -> list[Any]:
+    """What google-genai takes for a list: a list, one entry of it, or ``None`` for an empty one."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _written_out(value: Any, kind: str, path: str) -> Any:
+    """In full, a content that is given as text, a part or a list of these, and a part that is text or a file."""
+    if kind == "Content":
+        given = value if isinstance(value, Mapping) and "parts" in value else {"parts": value}
+        return {**given, "parts": several(given["parts"])}
+    if kind != "Part":
+        return value
+    if isinstance(value, str):
+        return {"text": value}
+    if not isinstance(value, Mapping) or not value:
+        wanted = "text, a part such as {'text': ...} or a content"
+        raise ConfigError(f"{path}: expected {wanted}, not {value!r:.60}")
+    if "uri" in value and "name" in value:  # google.genai.types.File
+        file = {camel(key): each for key, each in value.items()}
+        return {"fileData": {"fileUri": file["uri"], "mimeType": file.get("mimeType")}}
+    return value
 
 
 def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict[str, Any]:
     read: dict[str, Any] = {}
-    for name, inner in _as(value, "object", path, kind).items():
+    for given, inner in _as(value, "object", path, kind).items():
+        if inner is None:
+            continue
+        name = camel(given)
         if name not in fields or (kind == "GenerationConfig" and name in NOT_LIVE):
             raise no_field(path, name, fields)
-        # most fields of generation_config are in the config itself as well
-        where = path.removesuffix(".generation_config") if name in tables().places else path
-        made = checked(inner, fields[name], f"{where}.{snake(name)}")
+        # most fields of generation_config are in the config itself as well; a content is its parts
+        around = path.removesuffix(".generation_config") if name in tables().places else path
+        made = read_as(inner, fields[name], path if name == "parts" else f"{around}.{snake(name)}")
         read[name] = str(made) if name in INT64 else made
     return read
 
@@ -109,16 +139,50 @@ def not_in_live(name: str) -> str | None:
     return "the Live API does not support it; leave it out" if name in NOT_LIVE else None
 
 
-def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
-    reader, called = _reader(kind)
+def _json(value: Any, path: str) -> Any:
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
     try:
-        return reader.validate_python(value)
+        return to_jsonable_python(value, bytes_mode="base64")
+    except PydanticSerializationError as error:
+        raise ConfigError(f"{path} holds what JSON cannot say: {error}") from None
+
+
+def _base64(value: object, path: str) -> str:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, str) and is_base64(value):
+        return value
+    raise ConfigError(f"{path} is not base64: give the bytes, or base64.b64encode(...)")
+
+
+def is_base64(text: str) -> bool:
+    """Whether the service decodes this: either alphabet, padded or not. Line breaks and the rest close with 1007."""
+    return bool(_BASE64.fullmatch(text)) and len(text.rstrip("=")) % 4 != 1
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+
+
+@cache
+def _reader(kind: str) -> Callable[[Any], Any]:
+    from pydantic import TypeAdapter  # here: ``import livetools`` does not pay for it
+
+    return TypeAdapter(_KINDS[kind][0], config={"allow_inf_nan": False}).validate_python
+
+
+def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
+    try:
+        read = _reader(kind)(value)
+        return int(read) if isinstance(read, float) and read.is_integer() else read  # topK is one on the wire
     except ValueError:  # pydantic's ValidationError is one
         # Of what should be text only a number is shown: an object in its place may be long.
         shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "string" else ""
         named = isinstance(value, str) and holder in _OF_VOICE
         hint = f"; for a voice alone: connect(voice={value!r:.40})" if named else ""
-        raise ConfigError(f"{path} is a {type(value).__name__}{shown}: {called} is expected{hint}") from None
+        raise ConfigError(
+            f"{path} is a {type(value).__name__}{shown}: {_KINDS[kind][1]} is expected{hint}"
+        ) from None
 
 
 # What one API takes and the other does not

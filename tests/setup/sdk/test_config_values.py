@@ -8,7 +8,7 @@ import pytest
 
 from livetools.errors import ConfigError
 from livetools.setup import config_fields
-from livetools.setup.sdk.config_values import checked
+from livetools.setup.sdk.config_values import read_as
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_names_and_values_deep_in_a_tool_are_checked_too() -> None:
     with pytest.raises(
         ConfigError, match=r"config.tools.retrieval.vertex_ai_search has no field 'data_store'"
     ):
-        checked({"retrieval": {"vertexAiSearch": {"dataStore": "x"}}}, "Tool", "config.tools")
+        read_as({"retrieval": {"vertexAiSearch": {"dataStore": "x"}}}, "Tool", "config.tools")
     with pytest.raises(ConfigError, match=r"vertex_ai_search.max_results is a str, 'many': a whole number"):
-        checked({"retrieval": {"vertexAiSearch": {"maxResults": "many"}}}, "Tool", "config.tools")
+        read_as({"retrieval": {"vertexAiSearch": {"maxResults": "many"}}}, "Tool", "config.tools")
 
 
 def test_a_wrong_handle_is_not_shown() -> None:
