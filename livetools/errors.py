@@ -346,9 +346,9 @@ def detached(error: Exception) -> Exception:
     of the copy is made: a subclass of the nearest one of livetools or of Python, but for groups, which must hold
     something.
     """
-    bases = [each for each in type(error).__mro__ if each.__module__ in ("builtins", __name__)]
+    known = [each for each in type(error).__mro__ if each.__module__ in ("builtins", __name__)]
     base = next(
-        each for each in bases if "is_copy" not in vars(each) and not issubclass(each, BaseExceptionGroup)
+        each for each in known if "is_copy" not in vars(each) and BaseExceptionGroup not in each.__mro__
     )
     return _copied(*described(error), base, {key: value for key, value in vars(error).items() if key in _OWN})
 
