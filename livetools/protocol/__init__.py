@@ -1,7 +1,7 @@
 """A session without a socket: what follows from each verb of the user, each message and each moment that passes.
 
 Pure and synchronous: no event loop, no clock, no environment. ``session_machine`` has a method for each input;
-``receive`` handles a message, ``send`` decides what is written next, ``unprompted`` what waits for a quiet moment.
+``receive`` handles a message, ``send`` decides what is written next, and what waits for a quiet moment.
 ``pending`` says what is still to come, ``view`` what the shell may know. Each folder is a part of the state.
 
 In: what happened, with the time and the number of the connection.

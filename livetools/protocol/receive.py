@@ -138,7 +138,7 @@ class Reception:
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.works or message.status is not None:
             self.turns.worked(now)
-        self._handle(message.fields.get("sessionResumptionUpdate", {}), now)
+        self._handle(message.fields.get("sessionResumptionUpdate", {}))
         # Last, and after the handle: the move asks whether a handle has followed the turn.
         if (notice := message.fields.get("goAway")) is not None:
             self.tell(GoAway(notice.get("timeLeft")))
@@ -236,10 +236,10 @@ class Reception:
         if self.connection.usable:
             self.connection.attempts.proved()
 
-    def _handle(self, update: Fields, now: float) -> None:
+    def _handle(self, update: Fields) -> None:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.get("resumable") and (handle := update.get("newHandle")):
-            self.connection.handed(handle, now)
+            self.connection.handed(handle)
             unseen = self.outbox.unseen()
             self.calls.handed(self.outbox, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong

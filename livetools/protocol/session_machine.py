@@ -470,7 +470,7 @@ class Machine(View):
         """The end that the calls want, where all that goes before it was said."""
         end = self.calls.end
         if end is not None and end.error is not None:  # the last error goes first
-            return None if self.calls.replies or self.outbox.writing else end
+            return None if self.calls.replies.queue or self.outbox.writing else end
         return end if self.connection.usable and self.to_come.said() else None
 
     def _after(self, now: float) -> None:

@@ -145,7 +145,7 @@ class View:
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
             "seconds": self.limits.seconds(self._now),
-            "input_dropped": sum(self.input.dropped.values()),
+            "input_dropped": self.input.dropped,
             "backlog": self.input.backlog,
             "latency": self.speech.latencies(),
         }

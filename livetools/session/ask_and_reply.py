@@ -170,7 +170,7 @@ async def settled(driver: SessionDriver) -> Reply:
             await wake.wait()
     if driver.error is not None:
         raise driver.why_over()
-    return reply_of(said.events, said.interrupted, said.stalled, machine.plan.transcribed)
+    return reply_of(said.events, *said.ending(), machine.plan.transcribed)
 
 
 class Stream:

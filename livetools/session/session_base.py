@@ -330,8 +330,6 @@ class SessionBase:
         """The user says this in text."""
         self.transcript.user_text(text)
         self._assembly.listeners.typed(text)
-        if self._assembly.guardrails is not None:
-            self._assembly.guardrails.typed(text)
 
     async def _sent(self, receipt: Receipt) -> None:
         wake = make_wake()

@@ -26,7 +26,6 @@ from livetools.tools import Hooks, SessionLike
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .frame_log import FrameListener
 from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
 log = get_logger("livetools.session")
@@ -47,9 +46,7 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    taps: tuple[FrameListener, ...] = ()  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
-    guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
@@ -71,8 +68,7 @@ class Startup:
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        observers = self.transcript, self.listeners
-        driver = SessionDriver(machine, self.clock, observers, self.taps)
+        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners)
         await host.start(partial(self._run, driver, session))
         return driver
 
@@ -82,17 +78,17 @@ class Startup:
         # Before the handlers are made, which inherit the context variables that a hook sets.
         self.listeners.observe(self.hooks, session)
         if self.keeper is not None:
-            driver.observe(self.keeper)
+            self.listeners.add(self.keeper, "the handle store")
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
                 handlers = ToolRunner(self.plan.response_key, self.hooks)
                 tasks = Tasks(starter, handlers, driver, self.deps, session)
                 if check_words(self.hooks):
-                    self.guardrails = Guardrails(
+                    words = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
                     )
-                    driver.observe(self.guardrails)
+                    self.listeners.add(words, "the check of the words")
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)
                 await driver.run(group, tasks, sockets, ready)
                 if self.keeper is not None:

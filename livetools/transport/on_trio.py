@@ -37,11 +37,11 @@ class TrioDial(connect):
         return await super().enable_tls(stream)
 
 
-class Line(trio.abc.HalfCloseableStream):
+class Line(trio.abc.Stream):
     """The stream of one connection, between ``websockets`` and the socket, to which we write as well.
 
-    Every write is whole. Reading pauses while the queue is full. A peer that is to close the line, and does not, is
-    waited for ``LINGER`` seconds.
+    Every write is whole. One direction alone is never closed, which TLS cannot do either. Reading pauses while the
+    queue is full. A peer that is to close the line, and does not, is waited for ``LINGER`` seconds.
     """
 
     def __init__(self, stream: trio.abc.Stream, inflow: Inflow, closes: Callable[[], bool]) -> None:
@@ -86,12 +86,6 @@ class Line(trio.abc.HalfCloseableStream):
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._stream.wait_send_all_might_not_block()
-
-    async def send_eof(self) -> None:
-        if isinstance(self._stream, trio.abc.HalfCloseableStream):
-            await self._stream.send_eof()
-        else:  # TLS cannot close one direction alone
-            await self.aclose()
 
     async def aclose(self) -> None:
         self._inflow.end()

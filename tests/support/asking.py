@@ -145,7 +145,9 @@ class World:
         ]
         exchange = self.current
         listens = (
-            (exchange.listens, exchange.sure, exchange.began, tuple(words(exchange))) if exchange else None
+            (exchange.listens, exchange.sure, exchange.turn is not None, tuple(words(exchange)))
+            if exchange
+            else None
         )
         names = {name: at for at, name in enumerate([*(self.saying or ()), *self.pending])}
         return (

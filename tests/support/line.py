@@ -146,7 +146,7 @@ class World:
 
     def handle(self) -> None:
         if self.stands:
-            self.connection.handed("h", self.now)
+            self.connection.handed("h")
 
     def go_away(self, seconds: str) -> None:
         if self.stands and not self.ended:
@@ -168,12 +168,14 @@ class World:
 
     def calls(self) -> None:
         was = self.standing_now
-        self.standing_now = Snapshot(not was.calls, was.idle, was.ended_at)
+        self.standing_now = Snapshot(not was.calls, was.idle)
 
     def idle(self) -> None:
         """The model's turn begins or ends."""
         was = self.standing_now
-        self.standing_now = Snapshot(was.calls, not was.idle, self.now if not was.idle else was.ended_at)
+        self.standing_now = Snapshot(was.calls, not was.idle)
+        if not was.idle:
+            self.connection.conversation_advanced(self.now)
 
     def due(self) -> None:
         """The clock runs to where the connection wants to be woken."""
@@ -395,7 +397,7 @@ class World:
             tuple(sorted(connection._reasons)),
             self.standing_now.calls,
             self.standing_now.idle,
-            connection.handle_at >= self.standing_now.ended_at,
+            connection.handle_outdated,
             self.stands,
             bool(self.ended),
         )

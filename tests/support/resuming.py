@@ -87,7 +87,7 @@ class World:
             exchange.sure,
             exchange.listens,
             exchange.heard,
-            exchange.began,
+            exchange.turn is not None,
             len(exchange.calls),
         )
         stale = turns.stale

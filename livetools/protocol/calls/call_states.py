@@ -61,7 +61,6 @@ class Move(Enum):
 
     __hash__ = object.__hash__
 
-    YIELD = auto()  # the handler has a part of its result
     SETTLE = auto()  # the handler ended, or the call was refused
     EXPIRE = auto()  # its time is up
     CANCEL = auto()  # toolCallCancellation
@@ -82,8 +81,6 @@ class Effect(Enum):
     FINISHED = auto()  # tell ToolFinished
     CANCELLED = auto()  # tell ToolCancelled, and undo what was done
     LOST = auto()  # tell ToolLost
-    INTERIM = auto()  # queue a response that continues
-    KEEP = auto()  # keep the part for the text that may be owed
     ACKNOWLEDGE = auto()  # queue the answer that it is under way
     REPLY = auto()  # queue the answer
     RELEASE = auto()  # its group no longer waits for it
@@ -93,8 +90,6 @@ class Effect(Enum):
 S, M, E = CallState, Move, Effect
 
 TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
-    # The part goes out as a response, and is kept as well: if the connection is lost, it goes with the text.
-    (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
     # STOP is a request. A thread cannot be stopped, so the answer does not wait for it.
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
@@ -121,8 +116,6 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     # PAID has neither CANCEL nor LOSE: what was read is neither taken back nor lost.
     (S.SENT, M.HEARD): (S.PAID, ()),
     (S.SENT, M.CLOSE): (S.PAID, ()),
-    # Nothing goes out before the end: one text for the whole result.
-    (S.DETACHED, M.YIELD): (S.DETACHED, (E.KEEP,)),
     (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED)),

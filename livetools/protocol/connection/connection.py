@@ -44,7 +44,6 @@ class Snapshot(Struct, frozen=True, gc=False):
 
     calls: bool = False  # open calls
     idle: bool = True  # nothing is expected from the model
-    ended_at: float = -inf  # when its last turn ended
     asked: bool = False  # a pong is awaited that will say what was read
 
     @property
@@ -111,7 +110,6 @@ class Connection:
         self.current = 0  # the socket in use
         self.next = 0  # number of the last successor that was dialled; 0: none
         self.handle = plan.handle
-        self.handle_at = -inf
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
         self.stood = False  # a session has begun once
@@ -200,9 +198,9 @@ class Connection:
 
     # Facts
 
-    def handed(self, handle: str, now: float) -> None:
+    def handed(self, handle: str) -> None:
         """A handle that restores the session in its present state."""
-        self.handle, self.handle_at, self.handle_outdated = handle, now, False
+        self.handle, self.handle_outdated = handle, False
 
     def conversation_advanced(self, now: float) -> None:
         """Something was said or done: a handle that came before does not hold all of the conversation."""
@@ -245,8 +243,8 @@ class Connection:
         if not (snapshot.calm and self.attempts.may_dial()):
             return inf
         # A newer handle follows a turn, and older ones do not hold that turn: it is waited for, though not for long.
-        follows = not self._resumption or self.handle_at >= snapshot.ended_at
-        return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE_TIMEOUT)
+        follows = self._resumption and self.handle_outdated
+        return max(self._not_before, self.advanced_at + HANDLE_TIMEOUT if follows else -inf)
 
     def _dial(self, transition: Transition) -> None:
         self.current = self._another(transition)

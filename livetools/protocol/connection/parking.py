@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from livetools.protocol.input.input_queue import InputQueue
-    from livetools.protocol.pending import Pending
-    from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.input.input_queue import InputQueue
+from livetools.protocol.pending import Pending
+from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
-    from .connection import Connection
+from .connection import Connection
 
 #: The default of ``park``: seconds after which the session is closed although calls or texts are still open.
 PARKING_TIMEOUT = 30.0

@@ -15,6 +15,7 @@ outside one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -94,10 +95,10 @@ class InputQueue:
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
         self._large = 0  # of them, those in frames that are larger than the bound
-        self.dropped = {INPUT_BLOCKED: 0, AWAY: 0, SLOW: 0, OUTSIDE: 0}  # in the whole session
+        self.dropped = 0  # in the whole session
         self.queue: list[Item] = []
         self.streams = False  # media went out on this link: it begins turns whenever it likes
-        self._untold = dict.fromkeys(self.dropped, 0)
+        self._untold: Counter[str] = Counter()  # by their reasons
         self.untold = False  # something was dropped and not told yet: that is done once it is over
         self._outside = False  # audio comes outside an activity, and that was reported
         self.in_activity = False  # as the user has it
@@ -162,7 +163,7 @@ class InputQueue:
         if start:
             # Audio outside an activity was reported when it began. It is over now, so its count is reported.
             self._outside = False
-            self.untold = any(self._untold.values())
+            self.untold = bool(self._untold)
         # Nothing was said in between: an empty pair closes the session.
         elif self.queue and self.queue[-1].kind == "activity_start":
             self.queue.pop()
@@ -263,9 +264,8 @@ class InputQueue:
     def tell(self) -> None:
         """Emit ``InputDropped`` for what was dropped since the last one."""
         for reason, count in self._untold.items():
-            if count:
-                self._tell(InputDropped(count, reason))
-                self._untold[reason] = 0
+            self._tell(InputDropped(count, reason))
+        self._untold.clear()
         self.untold = False
 
     def fail(self, error: Exception) -> None:
@@ -275,7 +275,7 @@ class InputQueue:
                 item.receipt.fail(error)
         self.queue.clear()
         self.backlog = self._large = 0
-        self.untold = any(self._untold.values())
+        self.untold = bool(self._untold)
 
     def _arranged(self, items: list[Item], waiting: list[Item]) -> Iterator[Item]:
         """What is written of these, in which order; what stays in the queue is left in ``waiting``.
@@ -382,7 +382,7 @@ class InputQueue:
 
     def _drop(self, reason: str) -> None:
         """Count it. A microphone that stays open outside activities is reported at once, and again at its end."""
-        self.dropped[reason] += 1
+        self.dropped += 1
         self._untold[reason] += 1
         if reason != OUTSIDE or not self._outside:
             self.untold = True

@@ -116,11 +116,6 @@ class Exchange:
         """The session is over: who watches it must see that."""
         self.changed = True
 
-    @property
-    def began(self) -> bool:
-        """Whether its text was written."""
-        return self.turn is not None
-
     def listen(self, sure: bool, *, calls: bool = False) -> None:
         """A turn begins that is, or may be, the answer; what came before was not, but for ``calls``."""
         # Calls made in a turn that turns out to have been the question's stay with it; the words of that turn do not.
@@ -241,25 +236,16 @@ class Said:
             for kept in self._kept
         ]
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether the last turn was cut off."""
-        return self._in_last_turn(Interrupted)
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the model fell silent in the last turn."""
-        return self._in_last_turn(Stalled)
-
-    def _keep(self, kept: list[Event | bytes]) -> None:
-        self._kept, self._size = kept, sum(map(_weight, kept))
-
-    def _in_last_turn(self, kind: type[Event]) -> bool:
+    def ending(self) -> tuple[bool, bool]:
+        """Whether the last turn was cut off, and whether the model fell silent in it."""
         # What follows the last TurnComplete belongs to a turn that has not ended: it counts, and so does the turn
         # before it.
         ends = [at for at, event in enumerate(self._kept) if isinstance(event, TurnComplete)]
-        last = self._kept[ends[-2] + 1 :] if len(ends) > 1 else self._kept
-        return any(isinstance(event, kind) for event in last)
+        last = set(map(type, self._kept[ends[-2] + 1 :] if len(ends) > 1 else self._kept))
+        return Interrupted in last, Stalled in last
+
+    def _keep(self, kept: list[Event | bytes]) -> None:
+        self._kept, self._size = kept, sum(map(_weight, kept))
 
 
 def _weight(kept: Event | bytes) -> int:

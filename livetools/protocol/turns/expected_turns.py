@@ -41,7 +41,6 @@ class Turns:
         self.status_signal = status_signal
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.ended_at = -inf
         self.stale = AfterResumption()  # what a resumed session may spend a turn on
         self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._heard = False  # the model said something since the last answer
@@ -315,7 +314,7 @@ class Turns:
         self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or speech)
         self._clear()
         self._works_until = now
-        if (exchange := self.exchange) is not None and exchange.began:
+        if (exchange := self.exchange) is not None and exchange.turn is not None:
             exchange.unanswered()
             # Its prompt was read, and the generation that answers it does not continue (pydantic-ai 2.68).
             if not again:
@@ -356,7 +355,7 @@ class Turns:
         exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
             self._give_up_all(now)
-            if exchange is not None and exchange.began:
+            if exchange is not None and exchange.turn is not None:
                 exchange.stalled = True
                 if not exchange.heard:
                     exchange.error = no_answer(waited_for, silence)
@@ -503,7 +502,7 @@ class Turns:
         if not self.owed:
             self._unspoken.clear()
         self._cutting = self.spoken_to = self._halted = False
-        self.ends, self.ended_at = self.ends + 1, now
+        self.ends += 1
         if cut_off:
             self._over()
         self._settle()
@@ -512,7 +511,7 @@ class Turns:
     def _closed_lost(self, now: float) -> None:
         """An empty turn has closed the exchange of calls that were answered with errors: it is not in the queue."""
         self.most = max(0, self.upmost - 1)
-        self.ends, self.ended_at = self.ends + 1, now
+        self.ends += 1
         if self._queue:  # unless it was spent on a call that nobody knew of
             self._queue[0].doubtful, self._patience = True, PAUSE if self.stale.unseen else CONFIRMED
         self.stale.closed()

@@ -81,7 +81,8 @@ class TimeLimits:
             )
         if not self._told and now >= self._tells_at():
             self._told = True
-            self._dispatch.unprompted(SOON_OVER.format(max(1, round(self._ends_at(False) - now))))
+            left = max(1, round(self._ends_at(False) - now))
+            self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)))
             return None
         if pending or now < self._idle_at():
             return None
@@ -90,7 +91,7 @@ class TimeLimits:
             self.went_idle = True
             return End(None)
         self._asked_at = self._idle_since = now
-        self._dispatch.unprompted(ASK_WHETHER_THERE)
+        self._dispatch.speak(self._dispatch.reply(ASK_WHETHER_THERE))
         return None
 
     def wake_at(self) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any, Literal
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -24,7 +24,7 @@ log = get_logger("livetools.session")
 
 MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
 
-Name = Literal["on_input", "on_output"]
+Heard: TypeAlias = InputTranscript | OutputTranscript
 
 
 def overrides(hook: Hooks, name: str) -> bool:
@@ -55,9 +55,9 @@ class Guardrails:
     ) -> None:
         self._session, self._transcribed = session, transcribed
         self._errand, self._withhold = errand, withhold
-        names: tuple[Name, ...] = ("on_input", "on_output")
-        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in names}
-        self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
+        words = "on_input", "on_output"
+        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in words}
+        self._waiting: deque[tuple[str, Heard]] = deque(maxlen=MAX_WAITING)
         self._runs = False  # an errand calls the hooks
 
     def event(self, event: Event) -> None:
@@ -73,7 +73,7 @@ class Guardrails:
         """The user's words came as text."""
         self._put("on_input", InputTranscript(text, finished=True))
 
-    def _put(self, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
+    def _put(self, name: str, transcript: Heard) -> None:
         if not self._hooks[name]:
             return
         # The deque drops the oldest by itself, without a word.
@@ -93,7 +93,7 @@ class Guardrails:
                 await self._call(hook, name, transcript)
         self._runs = False
 
-    async def _call(self, hook: Hooks, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
+    async def _call(self, hook: Hooks, name: str, transcript: Heard) -> None:
         method: Callable[..., object] = getattr(hook, name)
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Sequence
-from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -16,9 +15,10 @@ from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
-from livetools.session.frame_log import FrameListener
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
+from livetools.session.listening.listeners import Listeners
 from livetools.transport.contract import Transport
 from livetools.transport.loop.timer import GAP
 from livetools.transport.loop.wake import Wake
@@ -34,16 +34,10 @@ from .unread_events import UnreadEvents
 log = get_logger("livetools.session")
 
 
-class Hearing(Protocol):
-    """Hears events, and does not wait."""
-
-    def event(self, event: Event) -> None: ...
-
-
 class SessionDriver(Driver[Machine]):
     """Serves one session from its first dial to its end.
 
-    ``observers`` hear every event before the user sees it. ``over``, and then ``error``: how it ended.
+    Transcript and listeners hear every event before the user sees it. ``over``, and then ``error``: how it ended.
     """
 
     sockets: Sockets
@@ -53,11 +47,11 @@ class SessionDriver(Driver[Machine]):
         self,
         machine: Machine,
         clock: Clock,
-        observers: tuple[Hearing, ...],
-        frame_listeners: Sequence[FrameListener] = (),
+        transcript: Transcript,
+        listeners: Listeners,
     ) -> None:
-        super().__init__(machine, clock, frame_listeners)
-        self.observers = observers
+        super().__init__(machine, clock, listeners.taps)
+        self._transcript, self._listeners = transcript, listeners
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
         self.over = anyio.Event()
@@ -81,15 +75,6 @@ class SessionDriver(Driver[Machine]):
             self.close()
             self.end()
             self.sockets.close()
-
-    def close(self) -> None:
-        """End the session, if it is not over."""
-        if not self.over.is_set():
-            super().close()
-
-    def observe(self, observer: Hearing) -> None:
-        """Let this one hear every event too."""
-        self.observers += (observer,)
 
     # What the machine wants
 
@@ -115,14 +100,14 @@ class SessionDriver(Driver[Machine]):
         self.over.set()
 
     def show(self, events: Sequence[Event]) -> None:
-        """Show each event to the observers, and then to the iterator."""
+        """Show each event to the transcript and the listeners, and then to the iterator."""
         if not NOTED.isdisjoint(map(type, events)):
             self._line_log.events(events)
             if any(type(event) is SessionStarted for event in events):
                 self._ready()
         for event in events:
-            for observer in self.observers:
-                observer.event(event)
+            self._transcript.event(event)
+            self._listeners.event(event)
         self.inbox.put(*events)
 
     def transport(self, link: int) -> Transport | None:

@@ -38,9 +38,8 @@ class Writer:
         self.frame_taps = FrameTaps(listeners) if listeners else None
         self._owner = owner
         self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
-        # Read-only from outside: a task writes, and takes what the machine has meanwhile itself.
+        # Read-only from outside: a task writes, or is about to, and takes what the machine has meanwhile itself.
         self.writing = False
-        self._left = False  # a task of the writer was started
         self._slice = TimeSlice()
 
     def take(self, frames: list[Frame]) -> None:
@@ -53,9 +52,9 @@ class Writer:
 
     def leave(self) -> None:
         """Let a task of the writer's own write what was taken."""
-        if self.waiting and not self.writing and not self._left:
-            self._left = True
-            self._owner.spawn(self._finish)
+        if self.waiting and not self.writing:
+            self.writing = True
+            self._owner.spawn(self._write_out)
 
     def forget(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
@@ -73,13 +72,8 @@ class Writer:
             self.leave()
             raise
 
-    async def _finish(self) -> None:
-        self._left = False
-        if not self.writing:
-            await self._write_out()
-
     async def _write_out(self) -> None:
-        while self.waiting:
+        while True:
             self.writing = True
             try:
                 while self.waiting:
@@ -89,7 +83,9 @@ class Writer:
             finally:
                 self.writing = False
             self._owner.step()  # what the machine has had meanwhile
-        self.waiting = _NONE
+            if not self.waiting:
+                self.waiting = _NONE
+                return
 
     def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""

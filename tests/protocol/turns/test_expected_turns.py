@@ -951,7 +951,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
         assert bool(turns.waiting_for()) != turns.idle
     for run in list(exchange.calls):
         turns.closed(run, now)
-    if not exchange.began and not exchange.done:
+    if exchange.turn is None and not exchange.done:
         turns.prompted(now, exchange)  # the connection was lost, and the prompt is written again
     while (at := turns.wake_at(False)) < inf:
         assert at <= now + 20.0, "it would be silent for longer than a stall"
