@@ -26,8 +26,7 @@ from livetools.tools import Hooks, SessionLike
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .frame_log import FrameListener
-from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
+from .handle_store import ConversationStore, HandleStore, Keeper, KeeperMaker, load_handle
 
 log = get_logger("livetools.session")
 
@@ -47,8 +46,8 @@ class Startup:
     max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    taps: tuple[FrameListener, ...] = ()  # they hear the frames of the session
     keeper: Keeper | None = None  # of a session that runs, if it has a store
+    make_keeper: KeeperMaker = Keeper
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
@@ -63,14 +62,14 @@ class Startup:
             if self.plan.handle is None:  # else that one is resumed, and not the one in the store
                 resumed = await load_handle(self.store)
                 self.plan = replace(self.plan, handle=resumed)
-            self.keeper = Keeper(self.store, resumed)
+            self.keeper = self.make_keeper(self.store, resumed)
         left: Sequence[Call] = ()  # by an earlier process of the conversation
         if isinstance(self.store, ConversationStore):
             left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners, self.taps)
+        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners)
         await host.start(partial(self._run, driver, session))
         return driver
 

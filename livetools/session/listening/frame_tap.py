@@ -15,7 +15,7 @@ def tap(session: Session, listener: FrameListener) -> Session:
 
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
-    session._assembly.taps += (listener,)
+    session._assembly.listeners.taps += (listener,)
     return session
 
 

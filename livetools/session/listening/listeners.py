@@ -68,10 +68,11 @@ class FrameTaps:
 class Listeners:
     """All listeners of one session: objects with some of the methods ``event``, ``user_sound``, ``typed``, ``ended``.
 
-    Adding and removing take effect with the next event.
+    Adding and removing take effect with the next event. ``taps`` hear the frames of the session that will be opened.
     """
 
     def __init__(self) -> None:
+        self.taps: tuple[FrameListener, ...] = ()
         self._all: tuple[Guarded, ...] = ()
 
     def add(self, listener: object, name: str) -> None:

@@ -16,7 +16,6 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
-from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.approvals import warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.listeners import Listeners
@@ -50,9 +49,8 @@ class SessionDriver(Driver[Machine]):
         clock: Clock,
         transcript: Transcript,
         listeners: Listeners,
-        frame_listeners: Sequence[FrameListener] = (),
     ) -> None:
-        super().__init__(machine, clock, frame_listeners)
+        super().__init__(machine, clock, listeners.taps)
         self._transcript, self._listeners = transcript, listeners
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(clock)
