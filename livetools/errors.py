@@ -48,7 +48,8 @@ class LiveToolsError(Exception):
     """
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _remade, (type(self), self.args, vars(self))
+        # not by __init__, which takes other arguments
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class ConfigError(LiveToolsError, ValueError):
@@ -330,12 +331,6 @@ class ConcurrencyError(LiveToolsError, RuntimeError):
 _OWN = ("code", "reason", "phase", "retryable", "advice", "limit", "retry")  # attributes of the classes above
 
 
-def _remade(kind: type[Exception], args: tuple[object, ...], attributes: dict[str, object]) -> Exception:
-    made = kind.__new__(kind, *args)
-    vars(made).update(attributes)
-    return made
-
-
 def described(error: Exception) -> tuple[str, str]:
     """The class and the text of an error: what events are compared by, and what their copies keep."""
     try:
@@ -348,12 +343,12 @@ def detached(error: Exception) -> Exception:
     """An error of the same class name and text that can be pickled, and holds nothing else.
 
     An exception may hold a client, a request or a key, and many cannot be made again from what they hold. So the class
-    of the copy is made: a subclass of the nearest one of livetools or of Python.
+    of the copy is made: a subclass of the nearest one of livetools or of Python, but for groups, which must hold
+    something.
     """
+    known = [each for each in type(error).__mro__ if each.__module__ in ("builtins", __name__)]
     base = next(
-        each
-        for each in type(error).__mro__
-        if each.__module__ in ("builtins", __name__) and "is_copy" not in vars(each)
+        each for each in known if "is_copy" not in vars(each) and BaseExceptionGroup not in each.__mro__
     )
     return _copied(*described(error), base, {key: value for key, value in vars(error).items() if key in _OWN})
 
@@ -366,10 +361,7 @@ def values_of(event: object, told: Callable[[Exception], object]) -> tuple[objec
 
 def _copied(name: str, text: str, base: type[Exception], own: dict[str, object]) -> Exception:
     kind = _kind(name, base)  # type: ignore[arg-type]  # a class can be hashed
-    try:
-        made: Exception = kind.__new__(kind, text)
-    except TypeError:  # an exception group, which must hold something
-        return _copied(name, text, Exception, own)
+    made: Exception = kind.__new__(kind, text)
     vars(made).update(own)
     return made
 

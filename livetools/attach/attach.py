@@ -12,8 +12,7 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
-import types
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -38,7 +37,6 @@ from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.contract import Sending
-from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import AttachedMachine
@@ -101,22 +99,13 @@ class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
         self._transport = transport
-        self._over = anyio.Event()
-
-    async def run(self, group: TaskGroup, tasks: Tasks, ready: Callable[[], None]) -> None:
-        self.begin(group, tasks)
-        try:
-            ready()
-            await self._over.wait()
-            await self.tasks.wind_down(self.give_up)
-        finally:
-            self.end()
+        self.over = anyio.Event()  # the session was left
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""
         super().close()
         self._transport.leave(leaving.LAST_WORDS)
-        self._over.set()
+        self.over.set()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
         """It is the SDK's session: only its owner can change it."""
@@ -150,8 +139,6 @@ class Attached:
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
-        self._message: Any = None  # received and not handed out: the caller that waited for it was cancelled
-        self._left = False
 
     async def __aenter__(self) -> Self:
         if on_trio():
@@ -165,7 +152,6 @@ class Attached:
             )
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        self._slice = TimeSlice()
         _attached[id(self._session)] = self
         try:
             await self._host.start(self._main)
@@ -178,12 +164,17 @@ class Attached:
         async with Starter(group) as starter:
             driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
             handlers = ToolRunner(self._plan.response_key, self._hooks)
-            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
+            driver.begin(group, Tasks(starter, handlers, driver, self._deps))
+            try:
+                ready()
+                await driver.over.wait()
+                await driver.tasks.wind_down(driver.give_up)
+            finally:
+                driver.end()
 
     async def __aexit__(self, *error: object) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
-        self._left = True
         _attached.pop(id(self._session), None)
         self._driver.close()
         await self._host.stop(leaving.LAST_WORDS)
@@ -196,27 +187,22 @@ class Attached:
         self._host.require_loop()
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
-        if self._left:
-            raise StopAsyncIteration
         if self._host.loop is None:
             raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
+        if self._driver.over.is_set():
+            raise StopAsyncIteration
         self._reading = True
         try:
-            # A message may be left from a caller who was cancelled.
-            if self._message is None:
-                self._message = await self._receive()
-                if self._slice.over():  # many are at hand: the loop is shared now and then
-                    await self._slice.share()
+            message = await self._receive()
         finally:
             self._reading = False
-        message, self._message = self._message, None
         self._hear(message)
         return message
 
     def _hear(self, message: Any) -> None:
         """Tell the machine what the message holds, and do what follows."""
         driver, calls = self._driver, calls_of(message)
-        if self._left:  # while its reader waited for it
+        if driver.over.is_set():  # while its reader waited for the message
             if calls:
                 log.warning("a call came when attach() had been left: it is not answered")
             return
@@ -224,8 +210,6 @@ class Attached:
         ids = () if cancellation is None else cancellation.ids or ()
         driver.machine.heard(calls, ids, driver.clock.now())
         driver.background()
-        if calls:
-            self._slice.use_up()  # their handlers begin before another message is read
 
     async def _receive(self) -> Any:
         """Take a message from the SDK, whose ``receive`` ends with each turn.
@@ -237,35 +221,16 @@ class Attached:
             fresh = self._turn is None
             self._turn = self._turn or self._session.receive()
             try:
-                return await _anext(self._turn, self._slice.rested)
+                return await anext(self._turn)
             except BaseException as error:
                 self._turn = None
                 # A receive() that had yielded something is between two turns.
                 if isinstance(error, StopAsyncIteration) and not fresh:
                     continue
-                code = None if self._left else close_code(error)
+                code = None if self._driver.over.is_set() else close_code(error)
                 if code is not None:
                     self._driver.machine.gone(self._driver.clock.now())
                     self._driver.step()
                 if code == 1000:
                     raise StopAsyncIteration from None
                 raise
-
-
-@types.coroutine
-def _anext(messages: AsyncIterator[Any], waited: Callable[[], None]) -> Generator[Any, Any, Any]:
-    """The next of the messages. ``waited`` is called where it was not at hand: then other tasks have run."""
-    steps: Any = anext(messages).__await__()
-    try:
-        waits_for = next(steps)
-        while True:
-            try:
-                yield waits_for
-            except BaseException as error:
-                waits_for = steps.throw(error)
-            else:
-                value = yield from steps  # asyncio's tasks send nothing into it: the next step is taken
-                waited()
-                return value
-    except StopIteration as end:
-        return end.value

@@ -53,7 +53,7 @@ class Pending:
         owed += [f"the loss of {r.call.name} ({r.call.id})" for r in self._calls.lost]
         if self._input.in_activity:
             owed.append("the end of activity()")
-        if self._dispatch.ahead or self._calls.replies:
+        if self._dispatch.ahead or self._calls.replies.queue:
             owed.append("what goes out first")
         return owed + self.unread()
 
@@ -70,6 +70,6 @@ class Pending:
         """What a loss of the connection would cost now."""
         calls = self._calls
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = calls.pending or calls.replies or self._input or self._dispatch.ahead
+        busy = calls.pending or calls.replies.queue or self._input or self._dispatch.ahead
         idle = self._turns.idle and not busy
         return Snapshot(bool(calls.pending), idle, self._outbox.awaited)

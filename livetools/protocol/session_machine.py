@@ -404,7 +404,7 @@ class Machine(View):
         # unanswered.
         self.dispatch.begin(link, [*errors, *self._history])
         self.turns.began(restored, len(errors))
-        if self.changes:
+        if self.changes.waiting:
             self._changed(now)
 
     def _changed(self, now: float) -> None:
@@ -416,7 +416,7 @@ class Machine(View):
                 self._tell(item.event)
             if item.receipt is not None:
                 item.receipt.sent()
-        if self.changes:  # it was changed again after the setup had gone out
+        if self.changes.waiting:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 
     def _lost(self, close: Close, now: float) -> None:
@@ -470,7 +470,7 @@ class Machine(View):
         """The end that the calls want, where all that goes before it was said."""
         end = self.calls.end
         if end is not None and end.error is not None:  # the last error goes first
-            return None if self.calls.replies or self.outbox.writing else end
+            return None if self.calls.replies.queue or self.outbox.writing else end
         return end if self.connection.usable and self.to_come.said() else None
 
     def _after(self, now: float) -> None:
@@ -486,7 +486,7 @@ class Machine(View):
         if self.closed:
             return
         connection = self.connection
-        if self.changes and connection.cannot_move:  # a move was wanted, and there will be none
+        if self.changes.waiting and connection.cannot_move:  # a move was wanted, and there will be none
             self.changes.want(self.plan)
             self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
         if (end := (self.calls.end and self._end_due()) or self.limits.due(now)) is not None:

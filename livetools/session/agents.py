@@ -25,6 +25,7 @@ from livetools.tools import Hooks
 from livetools.transport.contract import Dialer
 
 from .connect import connect
+from .handle_store import KeeperMaker
 from .session import Session
 
 #: What opens a session, with the parameters of :data:`PASSED` as keywords.
@@ -76,17 +77,19 @@ def adjust(
     *,
     hooks: Sequence[Hooks] = (),
     wrap: Callable[[Dialer], Dialer] | None = None,
+    keeper: KeeperMaker | None = None,
     **changes: Unpack[Adjustments],
 ) -> Session:
     """The same session, not yet entered, with what its opener says in the place of the agent's own.
 
-    ``hooks`` follow the agent's own. ``wrap`` makes another dialer of the agent's. Raises ``ConfigError`` for what the
-    model would refuse.
+    ``hooks`` follow the agent's own. ``wrap`` makes another dialer of the agent's; ``keeper`` makes what saves the
+    handles. Raises ``ConfigError`` for what the model would refuse.
     """
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
     if wrap is not None:
         assembly.dialer = wrap(assembly.dialer)
+    assembly.make_keeper = keeper or assembly.make_keeper
     assembly.plan = adjusted(assembly.plan, **changes)
     return session
 
@@ -95,13 +98,6 @@ def somebody_is_there(session: Session) -> None:
     """The user of this open session is present, though nothing was said: the silence is counted from now on."""
     if (driver := session._driver) is not None:
         driver.machine.user_is_there(driver.clock.now())
-
-
-async def withdraw(session: Session) -> bool:
-    """Whether another process has saved a newer handle since this open session was resumed. If so, that handle is put
-    back into the store and this session saves no more: close it, and resume again. Raises what the store raises."""
-    keeper = session._assembly.keeper
-    return keeper is not None and await keeper.withdraw()
 
 
 def went_idle(session: Session) -> bool:

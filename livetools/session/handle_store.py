@@ -5,12 +5,11 @@ A handle is valid for two hours, and anybody who has it can resume the conversat
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import anyio.to_thread
 
@@ -49,11 +48,9 @@ class HandleStore(Protocol):
 
     async def load(self) -> str | None:
         """The handle that was saved last, if there is one."""
-        ...
 
     async def save(self, handle: str) -> None:
         """Keep this one, in place of the last."""
-        ...
 
 
 @runtime_checkable
@@ -66,11 +63,13 @@ class ConversationStore(HandleStore, Protocol):
         Where the state of that handle is restored each of them is a lost call: its tool is called here with the same
         id, and the result goes to the model as a text.
         """
-        ...
 
     def follow(self, session: object) -> None:
         """This session is about to open: :func:`livetools.session.listening.frame_tap.listen` reports its events."""
-        ...
+
+
+#: What saves the handles of a session that is resumed with this one of its store; ``None``: with none of it.
+KeeperMaker: TypeAlias = "Callable[[HandleStore, str | None], Keeper]"
 
 
 class MemoryHandleStore:
@@ -155,11 +154,9 @@ class Keeper:
     ``resumed``: the handle of the store with which the session was resumed; ``None``: with none of it.
     """
 
-    def __init__(self, store: HandleStore, resumed: str | None) -> None:
-        self._store, self._resumed = store, resumed
-        self._overtaken: str | None = None  # the handle of another process, saved after that
-        self._withdrawn = False
-        self._lock = anyio.Lock()  # the store is used by one task at a time
+    def __init__(self, store: HandleStore, resumed: str | None = None) -> None:
+        self.store = store
+        self.lock = anyio.Lock()  # the store is used by one task at a time
         self._newest: str | None = None
         self._changed = make_wake()
 
@@ -182,29 +179,11 @@ class Keeper:
         if handle is None:
             return
         try:
-            async with self._lock:
-                await self._look()  # what is saved now would hide it
-                if not self._withdrawn:
-                    await self._store.save(handle)
+            async with self.lock:
+                await self.save(handle)
         except Exception as error:
             log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))
 
-    async def withdraw(self) -> bool:
-        """If another process has saved a handle since this session was resumed, put it back, and save no more.
-
-        The other process was still parking the conversation, so this session lacks what was said last. Returns whether
-        that happened. Raises what ``save`` of the store raises.
-        """
-        async with self._lock:
-            await self._look()
-            if self._overtaken is not None:
-                self._withdrawn = True
-                await self._store.save(self._overtaken)
-        return self._withdrawn
-
-    async def _look(self) -> None:
-        """See, once, whether the store still has the handle that was resumed."""
-        resumed, self._resumed = self._resumed, None
-        with contextlib.suppress(Exception):  # a store that fails says so where a handle is saved
-            if resumed is not None and (newest := await load_handle(self._store)) != resumed:
-                self._overtaken = newest
+    async def save(self, handle: str) -> None:
+        """Save this one. Raises what the store raises."""
+        await self.store.save(handle)

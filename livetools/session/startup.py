@@ -26,7 +26,7 @@ from livetools.tools import Hooks, SessionLike
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
+from .handle_store import ConversationStore, HandleStore, Keeper, KeeperMaker, load_handle
 
 log = get_logger("livetools.session")
 
@@ -47,6 +47,7 @@ class Startup:
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
     keeper: Keeper | None = None  # of a session that runs, if it has a store
+    make_keeper: KeeperMaker = Keeper
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
@@ -61,7 +62,7 @@ class Startup:
             if self.plan.handle is None:  # else that one is resumed, and not the one in the store
                 resumed = await load_handle(self.store)
                 self.plan = replace(self.plan, handle=resumed)
-            self.keeper = Keeper(self.store, resumed)
+            self.keeper = self.make_keeper(self.store, resumed)
         left: Sequence[Call] = ()  # by an earlier process of the conversation
         if isinstance(self.store, ConversationStore):
             left = () if self.plan.handle is None else await self.store.left()

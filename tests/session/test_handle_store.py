@@ -107,29 +107,3 @@ async def test_whatever_a_store_has_only_a_line_of_text_is_a_handle():
         store.handle = content
         assert await load_handle(store) is None
     assert await load_handle(MemoryHandleStore()) is None
-
-
-async def test_a_session_that_was_resumed_before_another_process_saved_its_last_handle_puts_that_back() -> (
-    None
-):
-    store = MemoryHandleStore()
-    await store.save("first")
-    keeper = Keeper(store, "first")
-    await store.save("last")  # by the process that parks the conversation
-    keeper.event(HandleUpdate("own"))
-    await keeper.finish()
-    assert await keeper.withdraw()
-    keeper.event(HandleUpdate("another"))
-    await keeper.finish()
-    assert store.handle == "last"
-
-
-async def test_a_session_that_was_resumed_with_the_last_handle_keeps_saving_its_own() -> None:
-    store = MemoryHandleStore()
-    await store.save("last")
-    keeper = Keeper(store, "last")
-    for own in ("own", "another"):
-        assert not await keeper.withdraw()
-        keeper.event(HandleUpdate(own))
-        await keeper.finish()
-        assert store.handle == own

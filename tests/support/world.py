@@ -306,14 +306,14 @@ class World:
                 self.check_run(book)
         if self.closed:
             assert not self.calls.pending
-            assert not self.calls.replies
+            assert not self.calls.replies.queue
             final = {CallState.PAID, CallState.VOID, CallState.DONE}
             assert all(r.state in final for r in self.records)
             return
         named = {r["id"] for r in self.calls.stats(self.now)}
         for id, book in self.by_id.items():
             if book.link == self.link and book.open:
-                waits = self.policy.background and bool(self.calls.replies)
+                waits = self.policy.background and bool(self.calls.replies.queue)
                 assert id in named or waits, "an answer is owed that nobody knows of"
 
     def check_run(self, book: Book) -> None:

@@ -27,7 +27,8 @@ from livetools.events import (
 )
 from livetools.integrations.drain import Drain
 from livetools.log import get_logger
-from livetools.session.agents import adjust, withdraw
+from livetools.session.agents import adjust
+from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.task_host import Host
 from livetools.session.session import Session
@@ -36,6 +37,7 @@ from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
+from .last_handle import LastHandle
 from .limits import HEARTBEAT, checked_seconds, checked_text
 from .log import EventLog
 from .messages import (
@@ -111,7 +113,8 @@ class Conversation:
     ) -> None:
         self.token = token
         self.over = anyio.Event()
-        self._session = adjust(session, hooks=[_Allowed(self._allow)])
+        self._kept: LastHandle | None = None  # if the session has a store
+        self._session = adjust(session, hooks=[_Allowed(self._allow)], keeper=self._keep)
         self._undecided: set[str] = set()  # calls that pages know of, and that nobody has let run yet
         self._allowed: set[str] = set()  # calls that may run, and that no page knows of yet
         self._options = options
@@ -140,10 +143,14 @@ class Conversation:
             self._on_over()
             raise
 
+    def _keep(self, store: HandleStore, resumed: str | None) -> LastHandle:
+        self._kept = LastHandle(store, resumed)
+        return self._kept
+
     async def overtaken(self) -> bool:
         """Whether another process has saved a newer handle since this session was resumed. Then it saves no more, and
         must be opened again. Raises what the store raises."""
-        return await withdraw(self._session)
+        return self._kept is not None and await self._kept.withdraw()
 
     async def join(self) -> None:
         """Wait until the session and its tasks have ended, also if cancelled. On trio: only in the task that opened

@@ -27,16 +27,18 @@ from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import REMEMBERED, AnsweredCall, packed, unpacked
-from .call_states import OWING, SERVED, CallState, Effect, Ledger, Move, Phase, Record, told
+from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
 from .deadlines import Deadlines
 from .duplicates import Duplicates
-from .reply_batching import Answer, Replies, silent
+from .reply_batching import Answer, Replies
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
 _SETTLE, _HEARD = Move.SETTLE, Move.HEARD
+
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
 
 
 class Calls:
@@ -51,7 +53,7 @@ class Calls:
         self.ledger = Ledger()
         self.records, self.pending = self.ledger.records, self.ledger.pending
         # Those of this session to which the server gave an id.
-        self.by_id: dict[str, Record | AnsweredCall] = {}
+        self.by_id: dict[str | None, Record | AnsweredCall] = {}
         self.replies = Replies(plan, self.ledger)
         self.texts: tuple[Record, ...] = ()  # whose results can no longer go out as answers
         # Calls that a lost link took with it: a resumed session is answered with errors for them, and again if its link
@@ -75,7 +77,7 @@ class Calls:
             # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
             # and the service repeats calls that are not answered yet (pipecat#4118, 2026-03). A call without an id is
             # always a new one.
-            known = self.by_id.get(one.id) if one.id else None
+            known = self.by_id.get(one.id)
             if known is None:
                 record = self._enter(link, one, now)
             elif known.link != link:  # a resumed session asks again
@@ -117,8 +119,17 @@ class Calls:
         if record is None or record.state not in SERVED:
             return
         self._tell(ToolProgress(record.call, value))
-        if yielded is not None:
-            self._move(record, Move.YIELD, now, yielded)
+        # Where a yield is no response of its own, the shell gathers all of them into the last one.
+        policy = record.policy
+        if yielded is None or not policy.streams:
+            return
+        # A part of the result is kept as well: if the connection is lost, it goes with the text. Of a call that is
+        # DETACHED nothing goes out before the end: one text for the whole result.
+        record.keep(yielded.response)
+        if record.state is CallState.OWED:
+            scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
+            part = wording.without_unread(yielded, policy.media)
+            self.replies.put([Answer("yield", record, part.response, scheduling, True, part.parts)])
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -163,7 +174,8 @@ class Calls:
             # An interim response says so where the model takes one; a background call was answered already.
             if record.policy.takes_more and record.state is CallState.OWED:
                 waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
-                self.replies.interim("word", record, waits, silent(record.policy))
+                scheduling = "SILENT" if record.policy.takes_scheduling else None
+                self.replies.put([Answer("word", record, waits, scheduling, will_continue=True)])
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -189,7 +201,7 @@ class Calls:
                 self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(id) is record:
-                    self.by_id[id] = packed(record) or record
+                    self.by_id[id] = record.packed() or record
 
     def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
@@ -344,7 +356,8 @@ class Calls:
     def _asked_again(self, link: int, one: Asked, record: Record | AnsweredCall) -> Record:
         """The record of a call that this link asks again."""
         if isinstance(record, AnsweredCall):
-            record = unpacked(Call(str(one.id), one.name, one.args), record, self.plan)
+            call = Call(str(one.id), one.name, one.args)
+            record = record.unpacked(call, self.plan.policies.get(one.name, self.plan.undeclared))
             self.by_id[record.call.id] = record
         record.link = link
         if record in self.texts:  # it is answered here instead
@@ -358,9 +371,9 @@ class Calls:
             # Those of a background call are no responses: its text will hold them.
             if record.kept and not record.policy.background:
                 for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.interim("yield", record, part, record.policy.scheduling)
+                    self.replies.put([Answer("yield", record, part, record.policy.scheduling, True)])
             for effect in effects:
-                PERFORM[effect](self, record, now, None)
+                PERFORM[effect](self, record, now)
             # The model that asks again has not read the acknowledgement, or does not know of it.
             if record.state is CallState.OWED and record.policy.background:
                 self._move(record, Move.ACK, now)
@@ -432,12 +445,12 @@ class Calls:
         for one in followers:
             self._settle(one, outcome, now)
 
-    def _move(self, record: Record, what: Move, now: float, yielded: Outcome | None = None) -> None:
+    def _move(self, record: Record, what: Move, now: float) -> None:
         """Move a call, and perform what follows from that."""
         for effect in self.ledger.move(record, what):
-            PERFORM[effect](self, record, now, yielded)
+            PERFORM[effect](self, record, now)
 
-    def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _stop(self, record: Record, now: float) -> None:
         # The second case was approved and waits for its slot: the shell still expects it to run.
         if record.phase is _APPROVAL or (record.phase is Phase.SLOT and record.policy.approval):
             self._act(StopAsking(record.run, record.call))
@@ -457,14 +470,14 @@ class Calls:
             if record.policy.cancellable:
                 self._act(Stop(record.run, record.call))
 
-    def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _finished(self, record: Record, now: float) -> None:
         outcome = record.outcome
         assert outcome is not None
         if self._is_told:
             elapsed = now - record.since
             self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
 
-    def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _cancelled(self, record: Record, now: float) -> None:
         self._tell(ToolCancelled(record.call))
         # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
         outcome, record.outcome = record.outcome, wording.CANCELLED
@@ -484,7 +497,7 @@ class Calls:
             record.undone = True
             self._act(Undo(record.run, record.call, record.policy.tool, result))
 
-    def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _lost(self, record: Record, now: float) -> None:
         self._slots.release(record)  # the model may call something else meanwhile
         self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
 
@@ -492,29 +505,17 @@ class Calls:
         """Whether the result of a lost call goes as text; that of a background one was promised."""
         return record.policy.background or self.plan.lost_results == "deliver"
 
-    def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        # Where a yield is no response of its own, the shell gathers all of them into the last one.
-        if yielded is not None and record.policy.streams:
-            takes = record.policy.takes_scheduling
-            scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            yielded = wording.without_unread(yielded, record.policy.media)
-            self.replies.interim("yield", record, yielded.response, scheduling, yielded.parts)
-
-    def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if yielded is not None and record.policy.streams:
-            record.keep(yielded.response)
-
-    def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _acknowledge(self, record: Record, now: float) -> None:
         said = {self.plan.response_key: wording.under_way(record.call.name)}
         self.replies.put([Answer("acknowledgement", record, said)])
 
-    def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _reply(self, record: Record, now: float) -> None:
         self.replies.answer(record)
 
-    def _release(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _release(self, record: Record, now: float) -> None:
         self.replies.release(record)
 
-    def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
+    def _deliver(self, record: Record, now: float) -> None:
         # A call may get here twice: by the loss of its link, and again if its acknowledgement was lost too.
         if record.outcome is not None and not record.delivered and self._follows(record):
             record.delivered = True
@@ -527,6 +528,6 @@ def _untold(event: Event) -> None:
 
 #: Each effect is the method of its name: functions of the class, since bound methods would take a table, and a
 #: reference cycle, for each session.
-PERFORM: Mapping[Effect, Callable[[Calls, Record, float, Outcome | None], None]] = {
+PERFORM: Mapping[Effect, Callable[[Calls, Record, float], None]] = {
     effect: getattr(Calls, f"_{effect.name.lower()}") for effect in Effect
 }

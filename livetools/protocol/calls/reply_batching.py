@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from livetools.protocol.input.resend import Entry, Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.outgoing import JSONObject
-from livetools.setup.plan_fields import CallPolicy, Plan
+from livetools.setup.plan_fields import Plan
 
 from .call_states import CallState, Ledger, Move, Record
 
@@ -112,9 +112,6 @@ class Replies:
         self.queue = _NONE
         self.unnamed = False  # the server gives calls without an id
 
-    def __bool__(self) -> bool:
-        return bool(self.queue)
-
     def answer(self, record: Record) -> None:
         """The outcome is known: it is the answer, in a message of its own or with its group."""
         if self.grouped:
@@ -134,12 +131,6 @@ class Replies:
             member.group = ()
         if answers := [_answer(member) for member in members if member.state is _READY]:
             self.put(answers)
-
-    def interim(
-        self, kind: str, record: Record, response: JSONObject, scheduling: str | None, parts: Parts = ()
-    ) -> None:
-        """A response that is followed by others: a ``yield``, which is a part of the result, or a ``word`` on it."""
-        self.put([Answer(kind, record, response, scheduling, True, parts)])
 
     def put(self, answers: list[Answer]) -> None:
         """These go out in one message."""
@@ -221,8 +212,3 @@ def _answer(record: Record) -> Answer:
 def _unnamed(reply: AnswerFrame) -> list[Record]:
     """The calls without an id that this answers."""
     return [a.record for a in reply.answers if a.kind == "answer" and not a.record.named]
-
-
-def silent(policy: CallPolicy) -> str | None:
-    """SILENT where the model takes a scheduling."""
-    return "SILENT" if policy.takes_scheduling else None

@@ -31,10 +31,9 @@ from livetools.events import (
     VideoChunk,
     Word,
 )
-from livetools.setup.sdk.camel_case import snake
 
 from .incoming import ServerMessage
-from .known_fields import Fields
+from .known_fields import FieldReader, Fields
 
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
@@ -83,32 +82,32 @@ def usage(raw: Mapping[str, Any]) -> Usage:
     They are of one turn, and not of the session so far: three turns in a row were counted on 3.1 and on 2.5 native
     (pydantic-ai#7269, 2026-08-07), and 3.8's read alike (discuss.ai.google.dev 188765).
     """
+    counts = FieldReader().read(raw, "UsageMetadata")
     return Usage(
-        prompt_tokens=_count(raw, "promptTokenCount"),
-        response_tokens=_count(raw, "responseTokenCount", "candidatesTokenCount"),
-        total_tokens=_count(raw, "totalTokenCount"),
-        thoughts_tokens=_count(raw, "thoughtsTokenCount"),
-        tool_use_tokens=_count(raw, "toolUsePromptTokenCount"),
-        cached_tokens=_count(raw, "cachedContentTokenCount"),
+        prompt_tokens=counts.get("promptTokenCount", 0),
+        response_tokens=counts.get("responseTokenCount") or counts.get("candidatesTokenCount", 0),
+        total_tokens=counts.get("totalTokenCount", 0),
+        thoughts_tokens=counts.get("thoughtsTokenCount", 0),
+        tool_use_tokens=counts.get("toolUsePromptTokenCount", 0),
+        cached_tokens=counts.get("cachedContentTokenCount", 0),
         raw=raw,
-        modalities=dict(_modalities(raw)),
+        modalities=dict(_modalities(counts)),
     )
 
 
 #: The lists of a ``usageMetadata`` that tell its counts apart by kind.
 _DETAILS = {
-    "prompt": ("promptTokensDetails",),
-    "response": ("responseTokensDetails", "candidatesTokensDetails"),
-    "cached": ("cacheTokensDetails",),
+    "promptTokensDetails": "prompt",
+    "candidatesTokensDetails": "response",
+    "responseTokensDetails": "response",
+    "cacheTokensDetails": "cached",
 }
 
 
-def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    for side, names in _DETAILS.items():
-        found = next((value for value in _values(raw, *names) if isinstance(value, list)), [])
-        for entry in found:
-            kind = entry.get("modality") if isinstance(entry, Mapping) else None
-            if isinstance(kind, str) and (count := _count(entry, "tokenCount")) > 0:
+def _modalities(counts: Fields) -> Iterator[tuple[str, int]]:
+    for name, side in _DETAILS.items():
+        for entry in counts.get(name, ()):
+            if (kind := entry.get("modality")) and (count := entry.get("tokenCount", 0)) > 0:
                 yield f"{side}_{kind.lower()}", count
 
 
@@ -188,20 +187,3 @@ def _rate(mime_type: str | None) -> int | None:
 def _reason(content: Fields) -> str | None:
     reason: str | None = content.get("turnCompleteReason")
     return None if not reason or reason.endswith("_UNSPECIFIED") else reason
-
-
-def _count(raw: Mapping[str, Any], *names: str) -> int:
-    for value in _values(raw, *names):
-        # An int64 is a string in proto3 JSON.
-        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
-            return int(value)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return 0
-
-
-def _values(raw: Mapping[str, Any], *names: str) -> Iterator[object]:
-    """What an object has under these names, in either casing."""
-    for name in names:
-        yield raw.get(name)
-        yield raw.get(snake(name))

@@ -28,7 +28,6 @@ class Placing:
     ======================================  ================================================================
     ``["given", role, parts]``              parts of a turn that the user sent, or the program gave
     ``["said", text]``                      the model said this, or continued
-    ``["aside", text]``                     text beside speech: counts only in turns without a transcript
     ``["heard", text, finished]``           the service has understood this of what the user said
     ``["call", id, name, args]``            the model has called
     ``["given call", part]``                a call in a turn that the program gave
@@ -37,7 +36,7 @@ class Placing:
     ``["given answer", response]``          a function response in a turn that the program gave
     ``["break"]``                           an earlier call was answered: the next one begins another batch
     ``["filler"]``                          a turn has ended in which the model only bridged the time
-    ``["over"]``, ``["turn over"]``         the exchange is over; with the turn
+    ``["over"]``                            the exchange is over
     ======================================  ================================================================
     """
 
@@ -48,8 +47,6 @@ class Placing:
         self._exchange = 0
         self._ended = False  # the next step begins an exchange
         self._batch: Batch | None = None  # still takes calls
-        self._aside: list[Utterance] = []  # text beside speech, in the turn that runs
-        self._spoken = False  # that turn has a transcript
 
     def place(self, note: Note) -> None:
         """Place the next note."""
@@ -72,19 +69,12 @@ class Placing:
             self._on_over()
         self._say(role, parts)
 
-    def _on_aside(self, text: str) -> None:
-        self._on_said(text, aside=True)
-
-    def _on_said(self, text: str, aside: bool = False) -> None:
-        self._spoken = self._spoken or not aside
+    def _on_said(self, text: str) -> None:
         last = self.steps[-1] if self.steps and not self._ended else None
         # Text continues the last step of the model unless that was given whole, or a filler has ended it.
         goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
-        if not isinstance(last, Utterance) or not goes_on or last.aside is not aside:
+        if not isinstance(last, Utterance) or not goes_on:
             last = self._say("model", [])
-            last.aside = aside
-            if aside:
-                self._aside.append(last)
         last.text += text
 
     def _on_heard(self, text: str, finished: bool) -> None:
@@ -158,19 +148,6 @@ class Placing:
         # What follows a filler is another utterance of the same exchange.
         if self.steps and isinstance(last := self.steps[-1], Utterance):
             last.finished = True
-
-    def _on_turn_over(self) -> None:
-        """The text beside the speech of the turn goes, or was all that it said."""
-        self._on_over()
-        for said in self._aside:
-            # Without a transcript the text was what the model said; beside one it is reasoning, or the same words
-            # again.
-            if not self._spoken:
-                said.aside = False
-            elif said in self.steps:
-                self.steps.remove(said)
-        self._aside.clear()
-        self._spoken = False
 
     def _on_over(self) -> None:
         self._ended, self._batch = True, None

@@ -32,7 +32,6 @@ class Utterance:
     text: str = ""
     heard: bool = False  # from an input transcript
     finished: bool = False  # what follows is another utterance
-    aside: bool = False  # text beside speech, which counts only if its turn ends without a transcript
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +70,7 @@ def render(steps: Iterable[Step]) -> list[Content]:
     for step in steps:
         if isinstance(step, Utterance):
             text = [{"text": step.text}] if step.text else []
-            if not step.aside and (parts := step.parts + text):
+            if parts := step.parts + text:
                 _append(out, step.role, parts)
             continue
         _append(out, "model", [slot.part for slot in step.slots])

@@ -30,6 +30,7 @@ from livetools.protocol.messages.outgoing import encode
 
 from .notes import Notes, decode
 from .placing import Placing
+from .spoken_text import Words
 from .steps import Content, Part, Step, render, without_functions
 
 CANCELLED_RESPONSE = {"error": "cancelled"}
@@ -65,7 +66,8 @@ class Transcript(Sequence[Content]):
     """
 
     def __init__(self, *, max_bytes: int = MAX_HISTORY, transcribed: bool = False) -> None:
-        self.max_bytes, self.transcribed = max_bytes, transcribed
+        self.max_bytes = max_bytes
+        self._words = Words(transcribed)
         self.dropped = 0  # read-only from outside: steps that went, past the bound
         self._on_full: Callable[[int], object] | None = None
         self._notes = Notes()
@@ -122,9 +124,8 @@ class Transcript(Sequence[Content]):
             take(self, event)
 
     def _on_said(self, event: TextChunk | OutputTranscript) -> None:
-        if event.text:
-            aside = self.transcribed and isinstance(event, TextChunk)
-            self._note(("aside" if aside else "said", event.text))
+        if words := self._words.take(event):
+            self._note(("said", words))
 
     def _on_heard(self, event: InputTranscript) -> None:
         if not event.interim:  # a guess, which what follows replaces
@@ -152,10 +153,14 @@ class Transcript(Sequence[Content]):
         if event.status == "IN_PROGRESS":
             self._note(("filler",))
         else:
-            self._note(("turn over",))
-            self._notes.end()
+            self._over()
 
     def _on_interrupted(self, event: Interrupted) -> None:
+        self._over()
+
+    def _over(self) -> None:
+        if words := self._words.rest():
+            self._note(("said", words))
         self._note(("over",))
         self._notes.end()
 

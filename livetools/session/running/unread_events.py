@@ -54,14 +54,15 @@ class UnreadEvents:
         self._turn = 0  # the number of the last event that ended a turn or cut it off
         self._wake = make_wake()
         self._slice = TimeSlice()
-        self._awaited = False  # somebody waits, and was not woken yet
+        self._awaited = False  # somebody waits, or was woken and has not run yet
         self.iterated = False  # read-only from outside: somebody has asked for an event
         self._closed = False
         self.dropped = 0
 
     def put(self, *coming: Event) -> None:
         """Take events; never waits."""
-        awaited, self._awaited = self._awaited, False
+        awaited = self._awaited
+        wakes = awaited and not self._queue  # else it was woken by what came before
         if self._queue is _NONE:
             self._queue = deque()
         for event in coming:
@@ -79,7 +80,7 @@ class UnreadEvents:
                 self._turn = self._count
         if self._size > self._bound:
             self._shed()
-        if awaited:
+        if wakes:
             self._wake.set()
 
     def _pop(self) -> Event:

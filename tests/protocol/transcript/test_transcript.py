@@ -421,7 +421,7 @@ def test_text_beside_speech_is_no_part_of_the_conversation() -> None:
     twice = (OutputTranscript("Hel"), TextChunk("Hello"), OutputTranscript("lo"))
     assert beside_speech("hi", TextChunk("**Greeting**"), *twice, TurnComplete()) == [
         ("user", ["hi"]),
-        ("model", ["Hel", "lo"]),
+        ("model", ["Hello"]),
     ]
     assert beside_speech(
         "hi", TextChunk("**Looking**"), call, OutputTranscript("It rains"), TurnComplete()
