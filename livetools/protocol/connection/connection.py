@@ -108,7 +108,7 @@ class Connection:
         self.due = inf  # the deadline of the state
         self.attempts = Attempts(policy, random)
         self.current = 0  # the socket in use
-        self.next = 0  # number of the last successor that was dialled; 0: none
+        self.next = 0  # the socket that was dialled last; 0: none
         self.handle = plan.handle
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
@@ -247,17 +247,10 @@ class Connection:
         return max(self._not_before, self.advanced_at + HANDLE_TIMEOUT if follows else -inf)
 
     def _dial(self, transition: Transition) -> None:
-        self.current = self._another(transition)
-
-    def _dial_next(self, transition: Transition) -> None:
-        self.next = self._another(transition)
-
-    def _another(self, transition: Transition) -> int:
-        link = self.attempts.dial()
+        self.next = self.attempts.dial()
         self._set_up_by = transition.now + self._patience
-        self._alive.add(link)
-        transition.consequences.append(Dial(link))
-        return link
+        self._alive.add(self.next)
+        transition.consequences.append(Dial(self.next))
 
     def _send_setup(self, transition: Transition) -> None:
         # A handle of the user's is shown on the first dial even where the setup asks for no handles.

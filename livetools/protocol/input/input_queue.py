@@ -262,7 +262,7 @@ class InputQueue:
         """The session is over: what waits will not be sent."""
         for item in (*self.queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
             if isinstance(item, Item) and item.receipt is not None:
-                item.receipt.fail(error)
+                item.receipt.end(error)
         self.queue.clear()
         self.backlog = self._large = 0
         self.untold = bool(self._untold)
@@ -334,7 +334,7 @@ class InputQueue:
             else:
                 self._tell(InputDropped(1, FATAL))
                 if item.receipt is not None:
-                    item.receipt.sent()  # the service had it, even if each connection ended in the middle of the write
+                    item.receipt.end()  # the service had it, even if each connection ended in the middle of the write
                 for call in item.results:
                     self._tell(ToolLost(call, "dropped"))
         return kept

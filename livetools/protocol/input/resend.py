@@ -122,15 +122,8 @@ class Receipt(Struct, eq=False):
         """Call this once, when ``done`` becomes true."""
         self.notify = notify
 
-    def sent(self) -> None:
-        """It was handed to a socket."""
-        self._end(None)
-
-    def fail(self, error: Exception) -> None:
-        """It will not be sent, for this reason."""
-        self._end(error)
-
-    def _end(self, error: Exception | None) -> None:
+    def end(self, error: Exception | None = None) -> None:
+        """It was handed to a socket, or will not be sent, for this reason. The first end counts."""
         if self.done:
             return
         self.done, self.error = True, error

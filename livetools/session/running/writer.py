@@ -140,6 +140,6 @@ class Writer:
 
 def _handed(frame: Frame) -> None:
     if frame.receipt is not None:
-        frame.receipt.sent()
+        frame.receipt.end()
     if frame.write is not None:
         frame.write.hand_over()
