@@ -6,7 +6,7 @@ decides something, and returns what is to be done, in its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import inf
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from livetools.protocol.calls.actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .connection_states import READABLE, USABLE, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
 from .reconnect_policy import Attempts, ReconnectPolicy
 
@@ -222,8 +222,8 @@ class Connection:
         while event is not None and (line := MOVES.get((self.state, event))) is not None:
             event = None
             state, effects = line
-            for effect in effects:  # they see the state that is left
-                event = LINK_EFFECTS[effect](self, transition)
+            for effect in effects:  # each is the method of its name; they see the state that is left
+                event = getattr(self, f"_{effect.name.lower()}")(transition)
             self.state, self.due = state, self._deadline(state, transition.now)
         return transition.consequences
 
@@ -355,9 +355,3 @@ class Connection:
         for link in sorted(self._alive):
             self._drop(link, transition)
         transition.consequences.append(End(transition.error))
-
-
-#: Each effect is the method of its name.
-LINK_EFFECTS: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
-    effect: getattr(Connection, f"_{effect.name.lower()}") for effect in LinkEffect
-}
