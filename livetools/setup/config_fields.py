@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
+from .did_you_mean import NOT_LIVE
 from .sdk.camel_case import camel, snake
-from .sdk.config_values import NOT_LIVE, dumped, for_api, no_field, read_as, several
+from .sdk.config_values import dumped, for_api, no_field, read_as, several
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
