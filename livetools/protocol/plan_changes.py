@@ -12,41 +12,38 @@ from livetools.setup.plan_fields import Plan
 
 
 class PlanChanges:
-    """The changes that wait; false where none does. ``next``: the plan with all of them, for the next setup."""
+    """The changes that are ``waiting`` (read-only from outside). ``next``: the plan with all of them."""
 
     def __init__(self, plan: Plan) -> None:
         self.next = plan
         self._sent = plan  # of the setup that was sent last
-        self._waiting: tuple[Item, ...] = ()
+        self.waiting: tuple[Item, ...] = ()
         self._carried = 0  # how many of them that setup has
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
 
     def want(self, plan: Plan, item: Item | None = None) -> None:
         """The next setup has this plan; ``item``: the change waits for that."""
         self.next = plan
         if item is not None:
-            self._waiting = (*self._waiting, item)
+            self.waiting = (*self.waiting, item)
 
     def send(self) -> Plan:
         """A setup is sent. Returns its plan."""
-        self._sent, self._carried = self.next, len(self._waiting)
+        self._sent, self._carried = self.next, len(self.waiting)
         return self._sent
 
     def made(self) -> tuple[Plan, tuple[Item, ...]]:
         """The connection of that setup is open. Returns its plan, and the changes that the model knows now."""
         # What was changed after the setup had gone out waits on.
-        made, self._waiting = self._waiting[: self._carried], self._waiting[self._carried :]
+        made, self.waiting = self.waiting[: self._carried], self.waiting[self._carried :]
         return self._sent, made
 
     def awaits(self, receipt: Receipt) -> bool:
         """Whether this is the receipt of a change that waits."""
-        return any(item.receipt is receipt for item in self._waiting)
+        return any(item.receipt is receipt for item in self.waiting)
 
     def fail(self, error: Exception) -> None:
         """None of them will be made, for this reason."""
-        for item in self._waiting:
+        for item in self.waiting:
             if item.receipt is not None:
                 item.receipt.fail(error)
-        self._waiting = ()
+        self.waiting = ()

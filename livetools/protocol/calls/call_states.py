@@ -34,7 +34,11 @@ from enum import Enum, auto
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec import Struct
+
 from livetools.events import Call
+from livetools.protocol.messages.outgoing import encode
 
 from .actions import Outcome
 
@@ -136,7 +140,7 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
 del S, M, E
 
 # Every call passes these: asked of its class, a member costs ten times as much.
-_OWED, _DETACHED = CallState.OWED, CallState.DETACHED
+_OWED, _PAID, _DETACHED = CallState.OWED, CallState.PAID, CallState.DETACHED
 #: States in which the server waits for an answer on the link.
 OPEN = frozenset({CallState.OWED, CallState.READY})
 #: States in which the link that asked carries the responses to the call.
@@ -199,6 +203,38 @@ class Record:
         if not isinstance(self.kept, list):
             self.kept = []
         self.kept.append(part)
+
+    def packed(self) -> AnsweredCall | None:
+        """What needs to be remembered of the call, if it is answered; ``None`` where its record itself must be kept."""
+        outcome, policy = self.outcome, self.policy
+        # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
+        keeps = self.running or self.kept or policy.undo or policy.background
+        if self.state is not _PAID or outcome is None or outcome.parts or keeps:
+            return None
+        return AnsweredCall(
+            self.run, self.link, outcome.encoded or encode(outcome.response), outcome.scheduling
+        )
+
+
+class AnsweredCall(Struct, frozen=True, gc=False):
+    """A call whose answer was read, as bytes: the server may ask for its id again on a later connection.
+
+    A session keeps hundreds of them, and hardly one is ever asked again. So nothing of them is left that the garbage
+    collector would visit. ``response`` is JSON.
+    """
+
+    run: int
+    link: int
+    response: bytes
+    scheduling: str | None
+
+    def unpacked(self, call: Call, policy: CallPolicy) -> Record:
+        """The record of this call, which is asked again, as it was."""
+        # Its time does not matter any more: nothing is measured for an answer from memory.
+        record = Record(self.run, call, policy, self.link, 0.0)
+        record.state = _PAID
+        record.outcome = Outcome(msgspec.json.decode(self.response), scheduling=self.scheduling)
+        return record
 
 
 class Ledger:

@@ -27,8 +27,7 @@ from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
-from .answered_calls import REMEMBERED, AnsweredCall, packed, unpacked
-from .call_states import OWING, SERVED, CallState, Effect, Ledger, Move, Phase, Record, told
+from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
 from .deadlines import Deadlines
 from .duplicates import Duplicates
@@ -37,6 +36,9 @@ from .reply_batching import Answer, Replies
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
 _SETTLE, _HEARD = Move.SETTLE, Move.HEARD
+
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
 
 
 class Calls:
@@ -199,7 +201,7 @@ class Calls:
                 self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(id) is record:
-                    self.by_id[id] = packed(record) or record
+                    self.by_id[id] = record.packed() or record
 
     def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
@@ -354,7 +356,8 @@ class Calls:
     def _asked_again(self, link: int, one: Asked, record: Record | AnsweredCall) -> Record:
         """The record of a call that this link asks again."""
         if isinstance(record, AnsweredCall):
-            record = unpacked(Call(str(one.id), one.name, one.args), record, self.plan)
+            call = Call(str(one.id), one.name, one.args)
+            record = record.unpacked(call, self.plan.policies.get(one.name, self.plan.undeclared))
             self.by_id[record.call.id] = record
         record.link = link
         if record in self.texts:  # it is answered here instead
