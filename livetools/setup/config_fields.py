@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
+from .did_you_mean import NOT_LIVE
 from .sdk.camel_case import camel, snake
-from .sdk.config_values import NOT_LIVE, dumped, for_api, no_field, read_as, several
+from .sdk.config_values import dumped, for_api, no_field, read_as, several
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
@@ -34,10 +35,8 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
 
     Without a project and a location (a key for Vertex's express mode) the path begins with ``publishers``.
     """
-    if not model.strip("/ "):
-        raise ConfigError("model is empty: pass a name such as 'gemini-3.8-live'")
-    if any(c.isspace() or c in "?&#" for c in model) or ".." in model:
-        raise ConfigError(f"{model!r} is not a model's name")
+    if not model.strip("/") or any(c.isspace() or c in "?&#" for c in model) or ".." in model:
+        raise ConfigError(f"{model!r} is not a model's name: pass one such as 'gemini-3.8-live'")
     if not vertexai:
         return model if "/" in model else f"models/{model}"
     if model.startswith("projects/"):
@@ -122,7 +121,11 @@ def setup(fields: Object, instructions: object = None, *, vertexai: bool | None 
         out["systemInstruction"] = read_as(instructions, "Content", "instructions")
     if vertexai is not None:
         for_api(out, "setup", vertexai=vertexai, path="config")
-    _check_values(out)
+    compression = out.get("contextWindowCompression", {})
+    if "triggerTokens" in compression and "slidingWindow" not in compression:
+        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
+    if "multiSpeakerVoiceConfig" in generation.get("speechConfig", {}):
+        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
     return out
 
 
@@ -135,14 +138,6 @@ def _generation(fields: Object) -> Object:
     given = fields.get("generationConfig") or {}
     made: Object = read_as(given, "GenerationConfig", "config.generation_config")
     return made
-
-
-def _check_values(setup: Mapping[str, Json]) -> None:
-    compression = setup.get("contextWindowCompression", {})
-    if "triggerTokens" in compression and "slidingWindow" not in compression:
-        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
-    if "multiSpeakerVoiceConfig" in setup.get("generationConfig", {}).get("speechConfig", {}):
-        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
 
 
 def http_options(fields: Object) -> Object:
@@ -190,17 +185,12 @@ def _turn(entry: object, where: str) -> Object:
         raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
-    turn = read_as(given, "Content", where)
-    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
-
-
-def _sayable(part: Json) -> Json:
-    """A part whose function response can be sent."""
-    answer = part.get("functionResponse")
-    if not isinstance(answer, dict) or "response" not in answer:
-        return part
-    response = without_references(answer["response"], wrap=True)
-    return {**part, "functionResponse": {**answer, "response": response}}
+    turn: Object = read_as(given, "Content", where)  # all of it is new
+    for part in turn["parts"]:
+        answer = part.get("functionResponse", {})
+        if "response" in answer:
+            answer["response"] = without_references(answer["response"], wrap=True)
+    return turn
 
 
 def without_references(value: Json, *, wrap: bool = False) -> Json:

@@ -68,7 +68,7 @@ def make_plan(
     for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
-    _require_alpha(setup, profile, api_version)
+    _proactive(setup, profile, api_version)
     if options.get("idle") is not None:
         if fields.get("inputAudioTranscription", {}) is None:
             raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
@@ -190,7 +190,6 @@ def _complete(setup: Object, fields: Object, profile: ModelProfile, told: list[s
     for path, fact, why in _FACTS:
         _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
     _thinking(setup, profile)
-    _proactive(setup, profile)
     _details(setup, profile, told)
     # A text model sends its words as text, and has nothing to transcribe.
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
@@ -242,7 +241,7 @@ def _thinking(setup: Object, profile: ModelProfile) -> None:
         raise ConfigError(f"thinking_level={level!r}: {profile.family} takes one of {levels}")
 
 
-def _proactive(setup: Object, profile: ModelProfile) -> None:
+def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
     proactivity = setup.get("proactivity")
     # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
@@ -251,9 +250,6 @@ def _proactive(setup: Object, profile: ModelProfile) -> None:
                 f"{profile.family} is always proactive, and refuses False: leave proactivity out"
             )
         del setup["proactivity"]
-
-
-def _require_alpha(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
     if early and not profile.vertex and api_version not in (None, "v1alpha"):
@@ -291,7 +287,7 @@ def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec]
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
     policies = {spec.name: _policy(spec, plan, told) for spec in specs}
     if specs:
-        declared = [_declared(spec, policies[spec.name]) for spec in specs]
+        declared = [_declared(spec, policies[spec.name], profile) for spec in specs]
         entries.append({"functionDeclarations": declared})
     # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
@@ -317,9 +313,10 @@ def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[s
     return kept
 
 
-def _declared(spec: ToolSpec, policy: CallPolicy) -> Mapping[str, Any]:
+def _declared(spec: ToolSpec, policy: CallPolicy, profile: ModelProfile) -> Mapping[str, Any]:
     """What the model reads about a tool."""
-    return {**spec.declaration, "behavior": policy.behavior} if policy.states_behavior else spec.declaration
+    stated = profile.states_behavior or spec.options.get("behavior") is not None
+    return {**spec.declaration, "behavior": policy.behavior} if stated else spec.declaration
 
 
 def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
@@ -348,7 +345,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
-        states_behavior=profile.states_behavior or wanted is not None,
         tool=spec.tool,
     )
 

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from livetools.errors import ConfigError
 from livetools.setup import config_fields as c
+from livetools.setup.did_you_mean import NOT_LIVE
 from livetools.setup.plan import make_plan
 from livetools.setup.sdk.camel_case import camel, snake
-from livetools.setup.sdk.config_values import NOT_LIVE, read_as
+from livetools.setup.sdk.config_values import read_as
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
 EVERY_FIELD = {
