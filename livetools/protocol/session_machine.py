@@ -432,7 +432,8 @@ class Machine(View):
         # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
-        again = self.input.lose(unread, self.turns.exchange, crossed=crossed)
+        self.input.lose(unread, crossed=crossed)
+        again = self.turns.exchange is not None and self._question in self.input.queue
         self.reception.lost(self.turns.lost(now, again, speech), now)
 
     def _over(self, error: Exception | None, now: float) -> None:
@@ -478,13 +479,14 @@ class Machine(View):
         self._now = now
         # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
         # end or a move.
-        if self.turns.swallowed and self._question is not None:
-            self.turns.asked_again()
-            self._question = self.input.again(self._question)
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:
             return
+        # The text of the exchange neither waits nor is followed by a turn: it was spent, and is written again.
+        exchange, question = self.turns.exchange, self._question
+        if exchange and exchange.turn is None and question and question not in self.input.queue:
+            self.input.again(question)
         connection = self.connection
         if self.changes.waiting and connection.cannot_move:  # a move was wanted, and there will be none
             self.changes.want(self.plan)

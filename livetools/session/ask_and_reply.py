@@ -157,7 +157,9 @@ class Asking:
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
-        self._driver.machine.leave(self.exchange, self._driver.clock.now())
+        # A stream may be collected when even the loop has ended.
+        if not self._driver.over.is_set():
+            self._driver.machine.leave(self.exchange, self._driver.clock.now())
 
 
 async def settled(driver: SessionDriver) -> Reply:

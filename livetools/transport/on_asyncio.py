@@ -125,7 +125,7 @@ class PushConnection(Receiving, ClientConnection):
         inflow.silence.heard = inflow.now()
         until = time.monotonic() + SLICE
         name_loop()
-        while cutter.left and not inflow.ended and (item := cutter.next()) is not None:
+        while not inflow.ended and (item := cutter.next()) is not None:
             if type(item) is bytes:
                 inflow.message(item)
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):

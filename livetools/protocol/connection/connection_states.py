@@ -89,8 +89,8 @@ _END = (S.CLOSED, (E.END,))
 
 #: Where each input leads, and what is done on the way.
 TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, ...]]] = {
+    **{(state, V.CLOSE): _END for state in S if state not in (S.BROKEN, S.CLOSED)},
     (S.NEW, V.CONNECT): (S.DIALING, (E.DIAL,)),
-    (S.NEW, V.CLOSE): _END,
     (S.DIALING, V.OPENED): (S.SETUP, (E.SEND_SETUP,)),
     # It does not become BROKEN, which would lose something: no session was open on this socket.
     (S.DIALING, V.GONE): (S.DIALING, (E.JUDGE,)),
@@ -98,16 +98,13 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     (S.DIALING, V.DUE): (S.DIALING, (E.HANGUP, E.JUDGE)),
     (S.DIALING, V.AGAIN): (S.WAITING, (E.RETRY,)),
     (S.DIALING, V.GIVE_UP): _END,
-    (S.DIALING, V.CLOSE): _END,
     (S.SETUP, V.COMPLETE): (S.LIVE, (E.BEGIN,)),
     # The usual place of a refusal: a bad key, an unknown model or handle are answered with 101 and then a close.
     (S.SETUP, V.GONE): (S.BROKEN, (E.JUDGE,)),
     (S.SETUP, V.DUE): (S.BROKEN, (E.HANGUP, E.JUDGE)),
-    (S.SETUP, V.CLOSE): _END,
     (S.LIVE, V.GONE): (S.BROKEN, (E.JUDGE,)),
     # A goAway may come between any two frames, twice as well: the earlier deadline holds (PLAN).
     (S.LIVE, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
-    (S.LIVE, V.CLOSE): _END,
     (S.LEAVING, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
     # The next socket is opened beside the current one, but shows no handle: a resume is refused with 1011 while the old
     # socket of the session is open (sip-to-ai#14, 2026-09).
@@ -115,7 +112,6 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     # No quiet moment came: the service cuts the line anyway, so an open call is lost either way.
     (S.LEAVING, V.DUE): (S.FORCED, (E.DIAL_NEXT,)),
     (S.LEAVING, V.GONE): (S.BROKEN, (E.JUDGE,)),
-    (S.LEAVING, V.CLOSE): _END,
     # To open a socket takes time in which the user may speak: the moment is looked at again before anything is closed.
     (S.MOVING, V.NEXT_OPENED): (S.MOVING, (E.CHECK,)),
     (S.MOVING, V.QUIET): (S.SWAPPING, (E.HANGUP,)),
@@ -125,13 +121,11 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     (S.MOVING, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
     # The current socket is lost before it was left: the dial that is under way becomes an ordinary one.
     (S.MOVING, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
-    (S.MOVING, V.CLOSE): _END,
     # No CHECK: nobody is waited for any longer.
     (S.FORCED, V.NEXT_OPENED): (S.SWAPPING, (E.HANGUP,)),
     (S.FORCED, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)),
     (S.FORCED, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
     (S.FORCED, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
-    (S.FORCED, V.CLOSE): _END,
     # Only now that the old socket has closed, or has had its second, is the handle shown. LOSE comes first: it queues
     # unread texts again, and the seed of a new session must leave those out. The setup goes to the link that ADOPT
     # makes current.
@@ -139,12 +133,10 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     (S.SWAPPING, V.DUE): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)),
     # Both sockets are gone now: an ordinary loss.
     (S.SWAPPING, V.NEXT_GONE): (S.BROKEN, (E.JUDGE,)),
-    (S.SWAPPING, V.CLOSE): _END,
     # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.
     (S.BROKEN, V.AGAIN): (S.WAITING, (E.RETRY, E.LOSE)),
     (S.BROKEN, V.GIVE_UP): (S.CLOSED, (E.END, E.LOSE)),
     (S.WAITING, V.DUE): (S.DIALING, (E.DIAL,)),
-    (S.WAITING, V.CLOSE): _END,
 }
 
 del S, V, E

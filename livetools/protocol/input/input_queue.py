@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from livetools.events import Call, Event, InputDropped, ToolLost
@@ -194,8 +194,7 @@ class InputQueue:
         """Changes of instructions and tools; they are written before everything else."""
         # They do not wait for the end of an activity: a change is no input of the user's.
         items = [item for item in self.queue if item.kind == "update"]
-        if items:
-            self.queue = [item for item in self.queue if item.kind != "update"]
+        self.queue = [item for item in self.queue if item.kind != "update"]
         for item in items:
             self._remember(item)
         return items
@@ -212,15 +211,12 @@ class InputQueue:
         # this one.
         return self.input_block and self.streams and close_codes.crossed(close.code, close.reason)
 
-    def lose(
-        self, unread: Iterable[Entry], exchange: Exchange | None = None, *, crossed: bool = False
-    ) -> bool:
-        """The connection is lost: what it may have swallowed is queued again, but for the media that it has ended for.
-
-        Whether the prompt of ``exchange`` is among it.
-        """
-        # What closes every connection is sorted out first, or the session would reconnect with it without end.
-        again = self._patient([item for item in unread if isinstance(item, Item)], crossed)
+    def lose(self, unread: Iterable[Entry], *, crossed: bool = False) -> None:
+        """The connection is lost: what it may have swallowed is queued again, but for the media that it has ended
+        for."""
+        # What closes every connection is sorted out first, or the session would reconnect with it without end. What was
+        # written twice is queued once.
+        again = self._patient([item for item in dict.fromkeys(unread) if isinstance(item, Item)], crossed)
         for item in again:
             item.again = True
         transparent = self.outbox.transparent
@@ -236,17 +232,11 @@ class InputQueue:
         self.queue[:0] = again
         self._weigh()
         self.streams = False
-        return exchange is not None and any(item.exchange is exchange for item in self.queue)
 
-    def again(self, question: Item) -> Item:
-        """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
-        # A copy, since the first one is still in flight: should it be answered late, that is not the exchange's.
-        second = replace(question)
-        second.endings = question.endings
-        question.exchange = None
+    def again(self, question: Item) -> None:
+        """Queue a text again that was read for nothing, ahead of what waits."""
         self.outbox.forget(question)
-        self.queue.insert(0, second)
-        return second
+        self.queue.insert(0, question)
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read is in it."""

@@ -42,7 +42,6 @@ class Turns:
         self.exchange: Exchange | None = None
         self.ends = 0
         self.stale = AfterResumption()  # what a resumed session may spend a turn on
-        self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._heard = False  # the model said something since the last answer
         self._progress = 0.0
         self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
@@ -135,12 +134,12 @@ class Turns:
         self._place(now)
         turn = Expected(prompt=True)
         self._queue.append(turn)
-        if doubtful:
-            turn.until = now + QUIET_SETTLES
-        elif exchange is not None and exchange is self.exchange:
+        if exchange is not None and exchange is self.exchange:
             exchange.turn = turn
             if self._queue[0] is turn:  # no turn ends before its answer
                 exchange.listen(sure=True)
+        elif doubtful:
+            turn.until = now + QUIET_SETTLES
         elif exchange is not None:
             turn.until = now + self.stall_timeout  # it was given up before it was written
         self._moved(now)
@@ -150,10 +149,6 @@ class Turns:
         """A session is open, resumed or new. The model gets so many errors for lost calls, and may speak of each."""
         self.most += errors
         self.stale.began(restored, bool(errors))
-
-    def asked_again(self) -> None:
-        """The text that was spent is written again."""
-        self.swallowed = False
 
     def heard_out(self, now: float) -> None:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
@@ -329,27 +324,24 @@ class Turns:
         if now < self._progress + QUIET_SETTLES:
             return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
-            if self._patience < inf and self.stale.swallows:  # perhaps spent on a lost call: see stale
+            doubted = self._patience < inf
+            if doubted and self.stale.swallows:  # perhaps spent on a lost call: see stale
                 self._spend(now)
                 break
-            if self._patience < inf:
-                # What is in doubt is whether the answers were spoken of: the silence says that they were.
-                if self._spoken:
-                    self._forget_answers()
-                gone = [turn for turn in self._queue if turn.doubtful and not turn.answer]
-            else:
-                gone = [turn for turn in self._queue if turn.until <= now]
+            # What is in doubt is whether the answers were spoken of: the silence says that they were.
+            if self._spoken:
+                self._forget_answers()
+            for turn in [*self._queue]:
+                if (turn.doubtful and not turn.answer) if doubted else turn.until <= now:
+                    turn.over = True
+                    self._queue.remove(turn)
             self._patience, self._spoken = inf, False
-            for turn in gone:
-                turn.over = True
-                self._queue.remove(turn)
             self._settle()
 
     def tick(self, now: float, served: bool) -> Stalled | None:
         """The events if the silence has become a stall; ``served``: a call is open that blocks the model."""
         self.settle_doubts(now)
-        # While a BLOCKING call is open the silence is ours, not the model's.
-        if served or self._stall_at() > now:
+        if self._stall_at(served) > now:
             return None
         self._stalled = True
         exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
@@ -367,10 +359,7 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
-        # No doubt, or none that the silence settles.
-        if self._patience == inf and ((self._queue and self._queue[0].until == inf) or not self.idle):
-            return inf if served or self._stalled else self._silent_until()
-        return self._settles_at() if served else min(self._settles_at(), self._stall_at())
+        return min(self._settles_at(), self._stall_at(served))
 
     # The table
 
@@ -531,11 +520,7 @@ class Turns:
         spent, exchange = self._queue[0], self.exchange
         spent.doubtful, spent.until, self._patience = False, now + self.stall_timeout, inf
         if exchange is not None and exchange.turn is spent:
-            self._ask_again(exchange)
-
-    def _ask_again(self, exchange: Exchange) -> None:
-        exchange.unanswered()
-        self.swallowed = True
+            exchange.unanswered()
 
     def _settle(self) -> None:
         """See whether the exchange is over, or its turn is the next one."""
@@ -544,7 +529,7 @@ class Turns:
             return
         # An empty first turn of a resumed session was perhaps spent on a lost call, and not on this text.
         if exchange.turn.over and self.stale.swallows and not exchange.heard:
-            self._ask_again(exchange)
+            exchange.unanswered()
         elif exchange.turn.over:
             exchange.sure = exchange.listens = exchange.changed = True
             if self.model is Model.IDLE and not exchange.calls and not self.owed:
@@ -569,9 +554,9 @@ class Turns:
             return inf
         return max(self._progress + QUIET_SETTLES, min(turn.until for turn in self._queue))
 
-    def _stall_at(self) -> float:
-        return inf if self._stalled or self.idle else self._silent_until()
-
-    def _silent_until(self) -> float:
+    def _stall_at(self, served: bool) -> float:
         """When a silence since the last word has become too long."""
+        # While a BLOCKING call is open the silence is ours, not the model's.
+        if served or self._stalled or self.idle:
+            return inf
         return max(self._progress, self._works_until) + self.stall_timeout

@@ -27,8 +27,3 @@ HANDLERS_END = 2.0
 CANCELLED_END = 1.0
 #: Seconds for the end of a session that could not be opened: it has no handlers, and no open connection.
 LEAVE_UNOPENED = 1.0
-
-
-def worst_case() -> float:
-    """Seconds that leaving a session takes at most, whatever its tools, its hooks and the other end do."""
-    return LEAVE + CANCELLED_END

@@ -50,21 +50,19 @@ class Sockets:
         self._starter, self._dialer, self._endpoint, self._wire = starter, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
         self._scopes: dict[int, anyio.CancelScope] = {}  # of every task: it dials, reads, or closes
-        self._unended: set[int] = set()  # those whose end was not reported
         self.progress = Progress()  # of the last dial
         self._changed: Wake | None = None  # set when a connection has ended, once somebody waits for that
 
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
-        self._unended.add(link)
         self._starter.start(self._run(link, scope), copy_context())
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
             self._starter.group.start_soon(transport.aclose)
-        elif link in self._unended:
+        elif link in self._scopes:
             self._scopes[link].cancel()
 
     def close(self) -> None:
@@ -86,7 +84,7 @@ class Sockets:
     async def gone(self) -> None:
         """Until every connection has ended."""
         self._changed = make_wake()
-        while self._unended:
+        while self._scopes:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
@@ -96,14 +94,10 @@ class Sockets:
                 close = await self._converse(link)
         finally:
             del self._scopes[link]
-            self._forget(link)
+            self.standing.pop(link, None)
+            if self._changed is not None:
+                self._changed.set()
         self._wire.disconnected(link, close or Close(by_us=True))  # the dial was cancelled
-
-    def _forget(self, link: int) -> None:
-        self.standing.pop(link, None)
-        self._unended.discard(link)
-        if self._changed is not None:
-            self._changed.set()
 
     async def _converse(self, link: int) -> Close:
         """Dial and read until the end. Every failure becomes a fact."""
@@ -115,7 +109,7 @@ class Sockets:
                 self._wire.opened(link)
                 end = await _listen(self.standing[link], partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
-                self._forget(link)
+                del self.standing[link]
                 # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
                 self._wire.disconnected(link, close)
                 return close

@@ -55,12 +55,10 @@ class Queue(InputQueue):
         """The model speaks."""
         self.outbox.output(0)
 
-    def drop(
-        self, exchange: Exchange | None = None, close: Close | None = None, *, turned: bool = False
-    ) -> bool:
+    def drop(self, close: Close | None = None, *, turned: bool = False) -> None:
         """The connection is lost."""
         crossed = self.crossed(close or Close())
-        return self.lose(self.outbox.lost(crossed=crossed, turned=turned), exchange, crossed=crossed)
+        self.lose(self.outbox.lost(crossed=crossed, turned=turned), crossed=crossed)
 
 
 def held(input_block: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
@@ -452,21 +450,6 @@ def test_media_and_activities_are_not_written_again() -> None:
     assert queue.take(False) == []
 
 
-def test_whether_the_prompt_of_an_exchange_is_written_again_is_told() -> None:
-    queue, _ = held()
-    given_up, asked = Exchange(), Exchange()
-    for exchange in (given_up, asked):
-        item = text("asked")
-        item.exchange = exchange
-        queue.put(item)
-    queue.take(False)
-    assert queue.drop(asked)
-    assert not queue.drop(Exchange())
-    queue.take(False)
-    queue.hear()
-    assert not queue.drop(asked)
-
-
 def test_transparent_everything_after_what_was_taken_in_is_written_again_in_order() -> None:
     queue, _ = held(transparent=True)
     for n in range(4):
@@ -788,7 +771,12 @@ def test_a_text_that_was_read_for_nothing_keeps_count_of_the_connections_that_en
     queue.take(False)
     queue.drop()
     queue.take(False)
-    assert queue.again(question).endings == question.endings == 1
+    queue.again(question)
+    assert question.endings == 1
+    assert queue.take(False) == [question]
+    queue.drop()
+    assert queue.take(False) == [question], "it is queued once"
+    assert question.endings == 2
 
 
 # What only transparent resumption knows
