@@ -15,7 +15,7 @@ from livetools.errors import ConfigError
 
 from .did_you_mean import NOT_LIVE
 from .sdk.camel_case import camel, snake
-from .sdk.config_values import dumped, for_api, no_field, read_as, several
+from .sdk.config_values import dumped, no_field, read_as, several
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
@@ -48,11 +48,11 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
 
 
 def read(config: object) -> Object:
-    """The fields that ``config`` sets, by their camelCase names; the values as they were given.
+    """The fields that ``config`` sets, by their camelCase names, as JSON; ``tools`` and ``http_options`` as they are.
 
-    ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
-    hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown or a
-    doubled name.
+    ``config`` is a ``LiveConnectConfig``, its dict in either casing, what this function has returned, or ``None``. A
+    field set to ``None`` by hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown
+    or a doubled name, for what Live does not take (``response_schema`` …), and for a value that is not of its type.
     """
     if config is None:
         return {}
@@ -69,8 +69,21 @@ def read(config: object) -> Object:
             raise no_field("config", key, types["LiveConnectConfig"])
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
-        found[key] = value
+        kept = value is None or value is False or key in _NOT_COPIED
+        found[key] = value if kept else _read(key, value)
     return found
+
+
+#: Fields that are no part of the setup as they are: the options are the endpoint's, the tools the plan's.
+_NOT_COPIED = frozenset({"httpOptions", "tools"})
+
+
+def _read(key: str, value: Any) -> Json:
+    kind = tables().types["LiveConnectConfig"][key]
+    if value is True and kind == "AudioTranscriptionConfig":
+        return {}
+    given = several(value) if key == "responseModalities" else value
+    return read_as(given, kind, f"config.{snake(key)}")
 
 
 def add_speech(setup: Object, voice: object, language: object, *, replace: bool = False) -> None:
@@ -92,52 +105,27 @@ def add_speech(setup: Object, voice: object, language: object, *, replace: bool 
         speech[key] = {"prebuiltVoiceConfig": {"voiceName": value}} if name == "voice" else value
 
 
-def setup(fields: Object, instructions: object = None, *, vertexai: bool | None = None) -> Object:
+def setup(fields: Object, instructions: object = None) -> Object:
     """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
 
-    ``vertexai`` says which API is dialled; where that is not known (``None``), what only one of them takes is taken.
-    Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``), for an
-    unknown name inside, and for what Live does not take (``response_schema`` …).
+    Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``).
     """
     out: Object = {}
-    kinds = tables().types["LiveConnectConfig"]
-    generation = _generation(fields)
+    generation = dict(fields.get("generationConfig") or {})
     for key, value in fields.items():
-        if key in _ELSEWHERE or value is None or value is False:
+        if key in _NOT_COPIED or key == "generationConfig" or value is None or value is False:
             continue  # False is every flag's default
         target = generation if tables().places[key] else out
         if key in target:
             raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")
-        if value is True and kinds[key] == "AudioTranscriptionConfig":
-            value = {}
-        elif key == "responseModalities":
-            value = several(value)
-        target[key] = read_as(value, kinds[key], f"config.{snake(key)}")
+        target[key] = value
     if generation:
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
             raise both_set("instructions", "config.system_instruction")
         out["systemInstruction"] = read_as(instructions, "Content", "instructions")
-    if vertexai is not None:
-        for_api(out, "setup", vertexai=vertexai, path="config")
-    compression = out.get("contextWindowCompression", {})
-    if "triggerTokens" in compression and "slidingWindow" not in compression:
-        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
-    if "multiSpeakerVoiceConfig" in generation.get("speechConfig", {}):
-        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
     return out
-
-
-#: Fields that are not copied: the options are the endpoint's, the tools the plan's, and the last one is the target.
-_ELSEWHERE = frozenset({"httpOptions", "tools", "generationConfig"})
-
-
-def _generation(fields: Object) -> Object:
-    """``config.generation_config``."""
-    given = fields.get("generationConfig") or {}
-    made: Object = read_as(given, "GenerationConfig", "config.generation_config")
-    return made
 
 
 def http_options(fields: Object) -> Object:
@@ -161,7 +149,8 @@ def wants_v1alpha(fields: Object) -> bool:
 
     Anywhere else: ``Unknown name "proactivity" at 'setup'``.
     """
-    affective = fields.get("enableAffectiveDialog") or _generation(fields).get("enableAffectiveDialog")
+    generation = fields.get("generationConfig") or {}
+    affective = fields.get("enableAffectiveDialog") or generation.get("enableAffectiveDialog")
     return bool(affective) or fields.get("proactivity") is not None
 
 

@@ -57,15 +57,15 @@ def make_plan(
         raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
     told = [] if profile.known else [f"unknown model {model!r}: {assumed}"]
-    setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    setup = config_fields.setup(fields, instructions)
+    setup["tools"] = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
+    for_api(setup, "setup", vertexai=vertexai, path="config")
     setup["model"] = wire_model(model, vertexai=vertexai, project=project, location=location)
     config_fields.add_speech(setup, voice, language)
     turns = config_fields.history(history)
     if turns and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
-    builtin = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
-    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
     _proactive(setup, profile, api_version)
@@ -85,7 +85,7 @@ def make_plan(
         **_facts(profile),
         **options,
     )
-    return _with_tools(plan, builtin, tools, told)
+    return _with_tools(plan, tools, told)
 
 
 def _facts(profile: ModelProfile) -> dict[str, Any]:
@@ -118,9 +118,7 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
         plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan
-    # All functions are in one entry of their own, which is made again; the other entries are the service's.
-    builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
-    return _with_tools(plan, builtin, tools, [])
+    return _with_tools(plan, tools, [])
 
 
 class Adjustments(TypedDict, total=False):
@@ -261,7 +259,12 @@ def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
         raise ConfigError(f"turn_coverage={coverage!r} would be refused; must be one of {able}")
+    compression = setup.get("contextWindowCompression", {})
+    if "triggerTokens" in compression and "slidingWindow" not in compression:
+        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
     speech = setup["generationConfig"].get("speechConfig", {})
+    if "multiSpeakerVoiceConfig" in speech:
+        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     # Voices are added more often than this table is changed, so an unknown one is no error.
     if voice is not None and voice not in profile.voices:
@@ -272,7 +275,7 @@ _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMap
 _MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 
-def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec], told: list[str]) -> Plan:
+def _with_tools(plan: Plan, specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
     if len(specs) > _MOST_TOOLS:
@@ -284,6 +287,8 @@ def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec]
         raise ConfigError(
             f"{profile.family} refuses client_content in mid-session; reply_format='tool_response' works"
         )
+    # All functions are in one entry of their own, which is made again; the other entries are the service's.
+    builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
     policies = {spec.name: _policy(spec, plan, told) for spec in specs}
     if specs:

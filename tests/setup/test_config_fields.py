@@ -176,9 +176,9 @@ def test_what_live_does_not_take_is_refused() -> None:
     with pytest.raises(ConfigError, match="response_schema"):
         c.setup(c.read({"generation_config": {"response_schema": {"type": "STRING"}}}))
     with pytest.raises(ConfigError, match="sliding_window"):
-        c.setup(c.read({"context_window_compression": {"trigger_tokens": 5}}))
+        make_plan("gemini-3.8-live", config={"context_window_compression": {"trigger_tokens": 5}})
     with pytest.raises(ConfigError, match="one voice"):
-        c.setup(c.read({"speech_config": {"multi_speaker_voice_config": {}}}))
+        make_plan("gemini-3.8-live", config={"speech_config": {"multi_speaker_voice_config": {}}})
 
 
 def test_instructions_may_be_text_parts_or_a_content() -> None:
