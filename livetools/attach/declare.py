@@ -34,13 +34,12 @@ def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
     specs = [tool.spec() for tool in as_tools(tools)]
     setup = make_plan("any", specs, profile=ModelProfile(), reconnect=False).setup
     entry = {"function_declarations": setup["tools"][0]["functionDeclarations"] if specs else []}
-    if into is None:
-        return {"tools": [entry]}
-    if not isinstance(into, Mapping):
-        if not hasattr(into, "model_copy"):
-            raise ConfigError(f"into is a {type(into).__name__}: a LiveConnectConfig or a dict is expected")
-        from google.genai import types
+    given = {} if into is None else into
+    if isinstance(given, Mapping):
+        return {**given, "tools": [*(given.get("tools") or ()), entry]}
+    if not hasattr(given, "model_copy"):
+        raise ConfigError(f"into is a {type(given).__name__}: a LiveConnectConfig or a dict is expected")
+    from google.genai import types
 
-        made = types.Tool.model_validate(entry)
-        return into.model_copy(update={"tools": [*(getattr(into, "tools", None) or ()), made]})
-    return {**into, "tools": [*(into.get("tools") or ()), entry]}
+    made = types.Tool.model_validate(entry)
+    return given.model_copy(update={"tools": [*(getattr(given, "tools", None) or ()), made]})

@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
-from livetools.setup.sdk.camel_case import camel, snake
-from livetools.setup.sdk.config_values import not_in_live
+from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, unexpected_keywords
 from livetools.setup.sdk.generated_tables import tables
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
@@ -56,16 +54,8 @@ def unexpected(
     own = keywords(function)
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
     known |= {} if elsewhere else _places()
-    known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
-    nothing = elsewhere or "no similar argument exists"
-    return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
-
-
-def _meant(name: str, known: Mapping[str, str]) -> str | None:
-    word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
-    if why := not_in_live(camel(word)):  # though the config may have it
-        return why if "allowed" in known else why.partition(". ")[0]
-    return meant(word, known)
+    known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own}
+    return unexpected_keywords(function, names, known, elsewhere or "no similar argument exists")
 
 
 def _places() -> Mapping[str, str]:

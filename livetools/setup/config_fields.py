@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
+from .did_you_mean import NOT_LIVE
 from .sdk.camel_case import camel, snake
-from .sdk.config_values import NOT_LIVE, dumped, for_api, no_field, read_as, several
+from .sdk.config_values import dumped, no_field, read_as, several
 from .sdk.generated_tables import tables
 
 Json: TypeAlias = Any  # whatever JSON can say
@@ -34,10 +35,8 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
 
     Without a project and a location (a key for Vertex's express mode) the path begins with ``publishers``.
     """
-    if not model.strip("/ "):
-        raise ConfigError("model is empty: pass a name such as 'gemini-3.8-live'")
-    if any(c.isspace() or c in "?&#" for c in model) or ".." in model:
-        raise ConfigError(f"{model!r} is not a model's name")
+    if not model.strip("/") or any(c.isspace() or c in "?&#" for c in model) or ".." in model:
+        raise ConfigError(f"{model!r} is not a model's name: pass one such as 'gemini-3.8-live'")
     if not vertexai:
         return model if "/" in model else f"models/{model}"
     if model.startswith("projects/"):
@@ -49,11 +48,11 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
 
 
 def read(config: object) -> Object:
-    """The fields that ``config`` sets, by their camelCase names; the values as they were given.
+    """The fields that ``config`` sets, by their camelCase names, as JSON; ``tools`` and ``http_options`` as they are.
 
-    ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
-    hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown or a
-    doubled name.
+    ``config`` is a ``LiveConnectConfig``, its dict in either casing, what this function has returned, or ``None``. A
+    field set to ``None`` by hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown
+    or a doubled name, for what Live does not take (``response_schema`` …), and for a value that is not of its type.
     """
     if config is None:
         return {}
@@ -70,8 +69,21 @@ def read(config: object) -> Object:
             raise no_field("config", key, types["LiveConnectConfig"])
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
-        found[key] = value
+        kept = value is None or value is False or key in _NOT_COPIED
+        found[key] = value if kept else _read(key, value)
     return found
+
+
+#: Fields that are no part of the setup as they are: the options are the endpoint's, the tools the plan's.
+_NOT_COPIED = frozenset({"httpOptions", "tools"})
+
+
+def _read(key: str, value: Any) -> Json:
+    kind = tables().types["LiveConnectConfig"][key]
+    if value is True and kind == "AudioTranscriptionConfig":
+        return {}
+    given = several(value) if key == "responseModalities" else value
+    return read_as(given, kind, f"config.{snake(key)}")
 
 
 def add_speech(setup: Object, voice: object, language: object, *, replace: bool = False) -> None:
@@ -93,56 +105,27 @@ def add_speech(setup: Object, voice: object, language: object, *, replace: bool 
         speech[key] = {"prebuiltVoiceConfig": {"voiceName": value}} if name == "voice" else value
 
 
-def setup(fields: Object, instructions: object = None, *, vertexai: bool | None = None) -> Object:
+def setup(fields: Object, instructions: object = None) -> Object:
     """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
 
-    ``vertexai`` says which API is dialled; where that is not known (``None``), what only one of them takes is taken.
-    Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``), for an
-    unknown name inside, and for what Live does not take (``response_schema`` …).
+    Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``).
     """
     out: Object = {}
-    kinds = tables().types["LiveConnectConfig"]
-    generation = _generation(fields)
+    generation = dict(fields.get("generationConfig") or {})
     for key, value in fields.items():
-        if key in _ELSEWHERE or value is None or value is False:
+        if key in _NOT_COPIED or key == "generationConfig" or value is None or value is False:
             continue  # False is every flag's default
         target = generation if tables().places[key] else out
         if key in target:
             raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")
-        if value is True and kinds[key] == "AudioTranscriptionConfig":
-            value = {}
-        elif key == "responseModalities":
-            value = several(value)
-        target[key] = read_as(value, kinds[key], f"config.{snake(key)}")
+        target[key] = value
     if generation:
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
             raise both_set("instructions", "config.system_instruction")
         out["systemInstruction"] = read_as(instructions, "Content", "instructions")
-    if vertexai is not None:
-        for_api(out, "setup", vertexai=vertexai, path="config")
-    _check_values(out)
     return out
-
-
-#: Fields that are not copied: the options are the endpoint's, the tools the plan's, and the last one is the target.
-_ELSEWHERE = frozenset({"httpOptions", "tools", "generationConfig"})
-
-
-def _generation(fields: Object) -> Object:
-    """``config.generation_config``."""
-    given = fields.get("generationConfig") or {}
-    made: Object = read_as(given, "GenerationConfig", "config.generation_config")
-    return made
-
-
-def _check_values(setup: Mapping[str, Json]) -> None:
-    compression = setup.get("contextWindowCompression", {})
-    if "triggerTokens" in compression and "slidingWindow" not in compression:
-        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
-    if "multiSpeakerVoiceConfig" in setup.get("generationConfig", {}).get("speechConfig", {}):
-        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
 
 
 def http_options(fields: Object) -> Object:
@@ -166,7 +149,8 @@ def wants_v1alpha(fields: Object) -> bool:
 
     Anywhere else: ``Unknown name "proactivity" at 'setup'``.
     """
-    affective = fields.get("enableAffectiveDialog") or _generation(fields).get("enableAffectiveDialog")
+    generation = fields.get("generationConfig") or {}
+    affective = fields.get("enableAffectiveDialog") or generation.get("enableAffectiveDialog")
     return bool(affective) or fields.get("proactivity") is not None
 
 
@@ -190,17 +174,12 @@ def _turn(entry: object, where: str) -> Object:
         raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
-    turn = read_as(given, "Content", where)
-    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
-
-
-def _sayable(part: Json) -> Json:
-    """A part whose function response can be sent."""
-    answer = part.get("functionResponse")
-    if not isinstance(answer, dict) or "response" not in answer:
-        return part
-    response = without_references(answer["response"], wrap=True)
-    return {**part, "functionResponse": {**answer, "response": response}}
+    turn: Object = read_as(given, "Content", where)  # all of it is new
+    for part in turn["parts"]:
+        answer = part.get("functionResponse", {})
+        if "response" in answer:
+            answer["response"] = without_references(answer["response"], wrap=True)
+    return turn
 
 
 def without_references(value: Json, *, wrap: bool = False) -> Json:

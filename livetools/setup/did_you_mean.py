@@ -13,9 +13,18 @@ from typing import Any, TypeVar, cast
 
 from livetools.errors import ConfigError
 
+from .sdk.camel_case import camel, snake
+
 T = TypeVar("T", bound=Callable[..., Any])
 
 
+#: What other APIs take, and Live does not (ai.google.dev/api/live, 2026-09).
+NOT_LIVE = frozenset({
+    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
+    "routingConfig", "audioTimestamp",
+})  # fmt: skip
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
 #: The share of a name, 0 to 1, that it must have in common with another to be taken for it.
 NEAR = 0.6
 
@@ -32,23 +41,44 @@ def near_names(name: str, known: Iterable[str], *, count: int = 1, cutoff: float
 
 
 def did_you_mean(name: str, known: Mapping[str, str], *, count: int = 1) -> str | None:
-    """``did you mean X?``, with what ``known`` says to write for each near name; ``None``: none is near."""
+    """``use X``, with what ``known`` says to write for this name; else ``did you mean X?``, with what it says for each
+    name that is near; ``None``: none is."""
+    if name in known:
+        return f"use {known[name]}"
     near = near_names(name, known, count=count)
     return f"did you mean {' or '.join(known[each] for each in near)}?" if near else None
 
 
-def unexpected_keywords(function: str, names: Iterable[str], hint: Callable[[str], str]) -> UnexpectedKeyword:
-    """The error for keywords that a function does not have; ``hint`` says what was meant by one."""
-    names = list(names)
+def not_in_live(name: str) -> str | None:
+    """Why Live has no field of this name (in camelCase), which other APIs have; ``None``: they have none either."""
+    if name in TOOL_CHOICE:
+        return (
+            "a Live session cannot force or forbid calls (python-genai#468). "
+            "Use allowed=[...]: a call to another tool is answered with an error."
+        )
+    return "the Live API does not support it; leave it out" if name in NOT_LIVE else None
+
+
+def unexpected_keywords(
+    target: Callable[..., object], names: Iterable[str], elsewhere: Mapping[str, str], nothing: str = ""
+) -> UnexpectedKeyword:
+    """The error for keywords that a function or a class does not have. It says what was meant by each.
+
+    ``elsewhere``: what to write for names that are not its own; ``nothing``: the words where none is near.
+    """
+    own, names = keywords(target), list(names)
+    known = {**elsewhere, **{name: f"{name}=" for name in own}}
+    nothing = nothing or "its options are " + ", ".join(own)
+    hints = "; ".join(_meant(name, known) or nothing for name in names)
     what = "unexpected keyword arguments" if len(names) > 1 else "an unexpected keyword argument"
-    hints = "; ".join(map(hint, names))
-    return UnexpectedKeyword(f"{function}() got {what} {', '.join(map(repr, names))}: {hints}")
+    return UnexpectedKeyword(f"{target.__name__}() got {what} {', '.join(map(repr, names))}: {hints}")
 
 
-def meant(word: str, known: Mapping[str, str]) -> str | None:
-    """What to write for ``word``: as ``known`` says, by its name or the one that is nearest; ``None``: none is near."""
-    if word in known:
-        return f"use {known[word]}"
+def _meant(name: str, known: Mapping[str, str]) -> str | None:
+    # API_KEY, tools_, responseModalities
+    word = (name.lower() if "_" in name or name.isupper() else snake(name)).strip("_")
+    if why := not_in_live(camel(word)):  # though the config may have it
+        return why if "allowed" in known else why.partition(". ")[0]
     return did_you_mean(word, known)
 
 
@@ -76,17 +106,12 @@ def explains_keywords(**elsewhere: str) -> Callable[[T], T]:
 def _checked(
     function: Callable[..., Any], target: Callable[..., Any], elsewhere: Mapping[str, str]
 ) -> Callable[..., Any]:
-    own = keywords(target)
-    known = {**elsewhere, **{name: f"{name}=" for name in own}}
-    listed = "its options are " + ", ".join(own)
-    names = frozenset(own)
+    own = frozenset(keywords(target))
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
-        if given and not given.keys() <= names:
-            name = getattr(target, "__name__", "")
-            wrong = [each for each in given if each not in names]
-            raise unexpected_keywords(name, wrong, lambda each: meant(each.lower(), known) or listed)
+        if given and not given.keys() <= own:
+            raise unexpected_keywords(target, [each for each in given if each not in own], elsewhere)
         return function(*args, **given)
 
     return call

@@ -57,18 +57,18 @@ def make_plan(
         raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
     told = [] if profile.known else [f"unknown model {model!r}: {assumed}"]
-    setup = config_fields.setup(fields, instructions, vertexai=vertexai)
+    setup = config_fields.setup(fields, instructions)
+    setup["tools"] = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
+    for_api(setup, "setup", vertexai=vertexai, path="config")
     setup["model"] = wire_model(model, vertexai=vertexai, project=project, location=location)
     config_fields.add_speech(setup, voice, language)
     turns = config_fields.history(history)
     if turns and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
-    builtin = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
-    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
-    _require_alpha(setup, profile, api_version)
+    _proactive(setup, profile, api_version)
     if options.get("idle") is not None:
         if fields.get("inputAudioTranscription", {}) is None:
             raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
@@ -85,7 +85,7 @@ def make_plan(
         **_facts(profile),
         **options,
     )
-    return _with_tools(plan, builtin, tools, told)
+    return _with_tools(plan, tools, told)
 
 
 def _facts(profile: ModelProfile) -> dict[str, Any]:
@@ -118,9 +118,7 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
         plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan
-    # All functions are in one entry of their own, which is made again; the other entries are the service's.
-    builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
-    return _with_tools(plan, builtin, tools, [])
+    return _with_tools(plan, tools, [])
 
 
 class Adjustments(TypedDict, total=False):
@@ -190,7 +188,6 @@ def _complete(setup: Object, fields: Object, profile: ModelProfile, told: list[s
     for path, fact, why in _FACTS:
         _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
     _thinking(setup, profile)
-    _proactive(setup, profile)
     _details(setup, profile, told)
     # A text model sends its words as text, and has nothing to transcribe.
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
@@ -242,7 +239,7 @@ def _thinking(setup: Object, profile: ModelProfile) -> None:
         raise ConfigError(f"thinking_level={level!r}: {profile.family} takes one of {levels}")
 
 
-def _proactive(setup: Object, profile: ModelProfile) -> None:
+def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
     proactivity = setup.get("proactivity")
     # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
@@ -251,9 +248,6 @@ def _proactive(setup: Object, profile: ModelProfile) -> None:
                 f"{profile.family} is always proactive, and refuses False: leave proactivity out"
             )
         del setup["proactivity"]
-
-
-def _require_alpha(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
     if early and not profile.vertex and api_version not in (None, "v1alpha"):
@@ -265,7 +259,12 @@ def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
         raise ConfigError(f"turn_coverage={coverage!r} would be refused; must be one of {able}")
+    compression = setup.get("contextWindowCompression", {})
+    if "triggerTokens" in compression and "slidingWindow" not in compression:
+        raise ConfigError("context_window_compression: trigger_tokens needs 'sliding_window': {}")
     speech = setup["generationConfig"].get("speechConfig", {})
+    if "multiSpeakerVoiceConfig" in speech:
+        raise ConfigError("speech_config.multi_speaker_voice_config: a Live session has one voice")
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     # Voices are added more often than this table is changed, so an unknown one is no error.
     if voice is not None and voice not in profile.voices:
@@ -276,7 +275,7 @@ _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMap
 _MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 
-def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec], told: list[str]) -> Plan:
+def _with_tools(plan: Plan, specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
     if len(specs) > _MOST_TOOLS:
@@ -288,10 +287,12 @@ def _with_tools(plan: Plan, builtin: Sequence[Object], specs: Sequence[ToolSpec]
         raise ConfigError(
             f"{profile.family} refuses client_content in mid-session; reply_format='tool_response' works"
         )
+    # All functions are in one entry of their own, which is made again; the other entries are the service's.
+    builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
     policies = {spec.name: _policy(spec, plan, told) for spec in specs}
     if specs:
-        declared = [_declared(spec, policies[spec.name]) for spec in specs]
+        declared = [_declared(spec, policies[spec.name], profile) for spec in specs]
         entries.append({"functionDeclarations": declared})
     # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
@@ -317,9 +318,10 @@ def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[s
     return kept
 
 
-def _declared(spec: ToolSpec, policy: CallPolicy) -> Mapping[str, Any]:
+def _declared(spec: ToolSpec, policy: CallPolicy, profile: ModelProfile) -> Mapping[str, Any]:
     """What the model reads about a tool."""
-    return {**spec.declaration, "behavior": policy.behavior} if policy.states_behavior else spec.declaration
+    stated = profile.states_behavior or spec.options.get("behavior") is not None
+    return {**spec.declaration, "behavior": policy.behavior} if stated else spec.declaration
 
 
 def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
@@ -348,7 +350,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         approval=bool(options.get("approval")),
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
-        states_behavior=profile.states_behavior or wanted is not None,
         tool=spec.tool,
     )
 

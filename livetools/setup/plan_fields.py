@@ -76,7 +76,6 @@ class CallPolicy:
     approval_timeout: float = defaults.APPROVAL_TIMEOUT
     takes_more: bool = False  # the model reads willContinue for it
     join: bool = False  # duplicates="join"
-    states_behavior: bool = False  # its declaration says its behaviour
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 

@@ -10,8 +10,8 @@ import pytest
 import livetools
 from livetools import ConfigError
 from livetools.session.unknown_options import ALIASES, unexpected
+from livetools.setup.did_you_mean import NOT_LIVE
 from livetools.setup.sdk.camel_case import snake
-from livetools.setup.sdk.config_values import NOT_LIVE
 from livetools.setup.sdk.generated_tables import tables
 
 from .test_secrecy import KEY, shown

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from livetools.errors import ConfigError
 from livetools.setup import config_fields as c
+from livetools.setup.did_you_mean import NOT_LIVE
 from livetools.setup.plan import make_plan
 from livetools.setup.sdk.camel_case import camel, snake
-from livetools.setup.sdk.config_values import NOT_LIVE, read_as
+from livetools.setup.sdk.config_values import read_as
 
 # One value for each field of LiveConnectConfig, and what the setup then says of it.
 EVERY_FIELD = {
@@ -175,9 +176,9 @@ def test_what_live_does_not_take_is_refused() -> None:
     with pytest.raises(ConfigError, match="response_schema"):
         c.setup(c.read({"generation_config": {"response_schema": {"type": "STRING"}}}))
     with pytest.raises(ConfigError, match="sliding_window"):
-        c.setup(c.read({"context_window_compression": {"trigger_tokens": 5}}))
+        make_plan("gemini-3.8-live", config={"context_window_compression": {"trigger_tokens": 5}})
     with pytest.raises(ConfigError, match="one voice"):
-        c.setup(c.read({"speech_config": {"multi_speaker_voice_config": {}}}))
+        make_plan("gemini-3.8-live", config={"speech_config": {"multi_speaker_voice_config": {}}})
 
 
 def test_instructions_may_be_text_parts_or_a_content() -> None:

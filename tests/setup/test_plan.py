@@ -174,7 +174,7 @@ class TestRefusedBeforeDialling:
             (LIVE, {"stall_timeout": "20"}, "stall_timeout"),
             (LIVE, {"max_concurrency": 0}, "max_concurrency"),
             (LIVE, {"max_calls": -1}, "max_calls"),
-            ("", {}, "model is empty"),
+            ("", {}, "not a model's name: pass one such as"),
             ("gemini 3.8 live", {}, "not a model's name"),
         ],
     )

@@ -26,7 +26,6 @@ _MORE = ("deque", "mappingproxy", "OrderedDict", "defaultdict", "dict_values", "
 
 #: Who holds whom it works for: without these there is no circle.
 REPORTS = {
-    ("Writer", "Driver"): "asks for the connection, and for what the machine has had meanwhile",
     ("Sockets", "Driver"): "what a connection brings is an input",
     ("Tasks", "Driver"): "what becomes of a handler is an input",
     ("Timer", "Driver"): "the time is an input",

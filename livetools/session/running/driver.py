@@ -7,7 +7,7 @@ they cause to be written, and cannot be written at once, is left to a task of th
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -21,9 +21,7 @@ from livetools.protocol.input.resend import Frame
 from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
-from livetools.transport.contract import Sending
 from livetools.transport.loop.timer import Timer
-from livetools.transport.loop.timeslice import TimeSlice
 
 from .clock import Clock, make_timer
 from .writer import Writer
@@ -50,7 +48,7 @@ class Driven(Protocol):
 M = TypeVar("M", bound=Driven)
 
 
-class Driver(ABC, Generic[M]):
+class Driver(Writer, Generic[M]):
     """Drives one machine. Made in the loop, and given what it needs of it with :meth:`begin`.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
@@ -63,9 +61,8 @@ class Driver(ABC, Generic[M]):
     blocked_loop: BlockedLoop
 
     def __init__(self, machine: M, clock: Clock, frame_listeners: Sequence[FrameListener] = ()) -> None:
+        super().__init__(frame_listeners)
         self.machine, self.clock = machine, clock
-        self.writer = Writer(self, frame_listeners)
-        self._slice = TimeSlice()
         self._runs = False
         self._stepping = False
         self._again = False  # there was an input in the middle of a step
@@ -108,11 +105,11 @@ class Driver(ABC, Generic[M]):
                 self._again = False
                 # Frames are left in the machine while a task writes: there they can still be taken back, and are
                 # bounded.
-                frames = [] if self.writer.writing else machine.frames()
+                frames = [] if self._writing else machine.frames()
                 if events := machine.events():
                     self.show(events)
                 if frames:
-                    self.writer.take(frames)
+                    self.write(frames)
         finally:
             self._stepping = False
         wake_at = machine.wake_at()
@@ -127,18 +124,18 @@ class Driver(ABC, Generic[M]):
     @property
     def has_more(self) -> bool:
         """Whether there is something to :meth:`follow_up`."""
-        return bool(self.writer.waiting) or self._slice.over()
+        return bool(self._unwritten) or self._slice.over()
 
     async def follow_up(self) -> None:
         """Write what was taken, and let others run now and then."""
-        await self.writer.flush()
+        await self.flush()
         await self._slice.share()
 
     def background(self) -> None:
         """What follows from an input of a task that must not wait for a socket."""
         self.step()
-        if self.writer.waiting:
-            self.writer.leave()
+        if self._unwritten:
+            self.write_later()
 
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
@@ -159,10 +156,6 @@ class Driver(ABC, Generic[M]):
     @abstractmethod
     def show(self, events: Sequence[Event]) -> None:
         """Hand events on, in their order."""
-
-    @abstractmethod
-    def transport(self, link: int) -> Sending | None:
-        """The connection of this number, if it is open."""
 
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run this in a task; nothing, where the end has come."""
@@ -192,8 +185,8 @@ class Driver(ABC, Generic[M]):
             outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
-        if self.writer.waiting:
-            await self.writer.flush()
+        if self._unwritten:
+            await self.flush()
 
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
         """A handler reported."""

@@ -117,7 +117,7 @@ class SessionDriver(Driver[Machine]):
     def media(self, frame: bytes, kind: str) -> None:
         """Send audio or video: past the queues, where nothing waits."""
         # Media on an open line that is idle needs no queue; everything else keeps its order in the machine.
-        if not self.writer.stream(self.machine.media_link(), frame):
+        if not self.stream(self.machine.media_link(), frame):
             self.machine.send_media(frame, kind, self.clock.now())
             self.step()
 
@@ -132,9 +132,9 @@ class SessionDriver(Driver[Machine]):
             warn_unread(record.call.name, record.policy.approval_timeout)
         await super().approved(run, verdict)
 
-    async def withhold(self, answer: bool) -> None:
-        """A hook has failed on these words: the rest of the model's turn is not reported. ``answer``: of the one that
-        answers the user's last words, if it has not begun."""
+    async def cut_off(self, answer: bool) -> None:
+        """The rest of the model's turn is not wanted, and not reported. ``answer``: of the one that answers the user's
+        last words, if it has not begun."""
         self.machine.interrupt(self.clock.now(), answer)
         await self.follow()
 
@@ -142,25 +142,25 @@ class SessionDriver(Driver[Machine]):
 
     def opened(self, link: int) -> None:
         """A connection is open."""
-        if self.writer.frame_taps is not None:
-            self.writer.frame_taps.opened(link)
+        if self.frame_taps is not None:
+            self.frame_taps.opened(link)
         self._line_log.opened(self.sockets.standing[link])
         self.machine.opened(link, self.clock.now())
         self.background()
 
     def received(self, link: int, data: bytes) -> None:
         """A message came."""
-        if self.writer.frame_taps is not None:
-            self.writer.frame_taps.frame("server", link, data)
+        if self.frame_taps is not None:
+            self.frame_taps.frame("server", link, data)
         now = self.clock.now()
         self.machine.receive(link, data, now, overdue=now > self.timer.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
-        if self.writer.frame_taps is not None:
-            self.writer.frame_taps.closed(link, close)
-        self.writer.forget(link)
+        if self.frame_taps is not None:
+            self.frame_taps.closed(link, close)
+        self.forget_frames(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
         # A connection that was replaced as planned, or never was open, is not counted as a loss.

@@ -1,15 +1,16 @@
 """Writes frames in order, one task at a time, in the task that caused them where it may wait.
 
-While one task writes, further frames stay in the machine, which bounds what waits behind a slow socket; the writing
-task takes them afterwards. What a cancelled task leaves, and what is caused by callbacks, which must not wait, is
-written by a task that is started for it.
+While one task writes, further frames stay where they come from, which bounds what waits behind a slow socket; the
+writing task takes them afterwards. What a cancelled task leaves, and what is caused by callbacks, which must not wait,
+is written by a task that is started for it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from livetools.protocol.input.resend import Frame
 from livetools.session.frame_log import FrameListener, FrameLog
@@ -17,81 +18,82 @@ from livetools.session.listening.listeners import FrameTaps
 from livetools.transport.contract import Gone, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 
-
-class WriterOwner(Protocol):
-    """What a writer needs: a connection, a task of its own, and the next frames of the machine."""
-
-    def transport(self, link: int) -> Sending | None: ...
-    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
-    def step(self) -> None: ...
-
-
 _NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queue
 
 
-class Writer:
-    """Writes what the machine wants written. Made in the loop. ``frame_taps`` hear the frames, if somebody wants it."""
+class Writer(ABC):
+    """Writes frames. Made in the loop. ``frame_taps`` hear the frames, if somebody wants it."""
 
-    def __init__(self, owner: WriterOwner, frame_listeners: Sequence[FrameListener] = ()) -> None:
+    def __init__(self, frame_listeners: Sequence[FrameListener] = ()) -> None:
         log = FrameLog.wanted()
         listeners = [*frame_listeners] if log is None else [*frame_listeners, log]
         self.frame_taps = FrameTaps(listeners) if listeners else None
-        self._owner = owner
-        self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
-        # Read-only from outside: a task writes, or is about to, and takes what the machine has meanwhile itself.
-        self.writing = False
+        self._unwritten = _NONE  # frames that were taken, and must be sent
+        self._writing = False  # a task writes, or is about to, and takes what there is meanwhile itself
         self._slice = TimeSlice()
 
-    def take(self, frames: list[Frame]) -> None:
+    @abstractmethod
+    def transport(self, link: int) -> Sending | None:
+        """The connection of this number, if it is open."""
+
+    @abstractmethod
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+
+    @abstractmethod
+    def step(self) -> None:
+        """Take the next frames, with :meth:`write`."""
+
+    def write(self, frames: list[Frame]) -> None:
         """Write at once what may be, and keep the rest for :meth:`flush`."""
         for frame in frames:
-            if self.waiting or not self._put(frame):
-                if self.waiting is _NONE:
-                    self.waiting = deque()
-                self.waiting.append(frame)
+            if self._unwritten or not self._put(frame):
+                if self._unwritten is _NONE:
+                    self._unwritten = deque()
+                self._unwritten.append(frame)
 
-    def leave(self) -> None:
+    def write_later(self) -> None:
         """Let a task of the writer's own write what was taken."""
-        if self.waiting and not self.writing:
-            self.writing = True
-            self._owner.spawn(self._write_out)
+        if self._unwritten and not self._writing:
+            self._writing = True
+            self.spawn(self._write_out)
 
-    def forget(self, link: int) -> None:
+    def forget_frames(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
-        if self.waiting:
-            self.waiting = deque(frame for frame in self.waiting if frame.link != link)
+        if self._unwritten:
+            self._unwritten = deque(frame for frame in self._unwritten if frame.link != link)
 
     async def flush(self) -> None:
         """Write everything, unless somebody is at it already. Cancelling loses nothing: a task continues it."""
-        if self.writing or not self.waiting:
+        if self._writing or not self._unwritten:
             return
         try:
             await self._write_out()
         except BaseException:
-            self._owner.step()
-            self.leave()
+            self.step()
+            self.write_later()
             raise
 
     async def _write_out(self) -> None:
         while True:
-            self.writing = True
+            self._writing = True
             try:
-                while self.waiting:
-                    await self._send(self.waiting.popleft())
-                    if self.waiting:
+                while self._unwritten:
+                    await self._send(self._unwritten.popleft())
+                    if self._unwritten:
                         await self._slice.share()
             finally:
-                self.writing = False
-            self._owner.step()  # what the machine has had meanwhile
-            if not self.waiting:
-                self.waiting = _NONE
+                self._writing = False
+            self.step()  # what the machine has had meanwhile
+            if not self._unwritten:
+                self._unwritten = _NONE
                 return
 
     def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""
-        if link is None or self.writing or self.waiting:
+        if link is None or self._writing or self._unwritten:
             return False
-        transport: Any = self._owner.transport(link)
+        transport: Any = self.transport(link)
         if not getattr(transport, "writable", False):
             return False
         if self.frame_taps is not None:
@@ -100,7 +102,7 @@ class Writer:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        transport: Any = self._owner.transport(frame.link)
+        transport: Any = self.transport(frame.link)
         if frame.receipt is not None or not getattr(transport, "writable", False):
             return False
         data = self._made(frame, transport)
@@ -110,7 +112,7 @@ class Writer:
         return True
 
     async def _send(self, frame: Frame) -> None:
-        transport = self._owner.transport(frame.link)
+        transport = self.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = self._made(frame, transport)

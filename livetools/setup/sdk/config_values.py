@@ -16,20 +16,13 @@ from functools import cache
 from typing import Any
 
 from livetools.errors import ConfigError
-from livetools.setup.did_you_mean import did_you_mean
+from livetools.setup.did_you_mean import NOT_LIVE, did_you_mean, not_in_live
 
 from .camel_case import camel, snake
 from .generated_tables import differing, tables
 
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
-#: What other APIs take, and Live does not (ai.google.dev/api/live, 2026-09).
-NOT_LIVE = frozenset({
-    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
-    "routingConfig", "audioTimestamp",
-})  # fmt: skip
-#: What other APIs call the choice of tools, which Live does not have.
-TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
 #: The types that people give the name of a voice.
 _OF_VOICE = frozenset({"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"})
 
@@ -127,16 +120,6 @@ def no_field(path: str, name: str, fields: Mapping[str, str]) -> ConfigError:
     known = {each: snake(each) for each in sorted(fields)}
     hint = did_you_mean(name, known, count=3) or f"known: {', '.join(known.values()) or 'none'}"
     return ConfigError(f"{path} has no field {snake(name)!r}; {hint}")
-
-
-def not_in_live(name: str) -> str | None:
-    """Why there is no field of this name, which other APIs have; ``None``: they have none either."""
-    if name in TOOL_CHOICE:
-        return (
-            "a Live session cannot force or forbid calls (python-genai#468). "
-            "Use allowed=[...]: a call to another tool is answered with an error."
-        )
-    return "the Live API does not support it; leave it out" if name in NOT_LIVE else None
 
 
 def _json(value: Any, path: str) -> Any:

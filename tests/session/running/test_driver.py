@@ -140,10 +140,10 @@ async def test_no_frames_are_taken_from_the_machine_while_somebody_writes(
         line.recorder.full = anyio.Event()
         line.calls("double")
         await anyio.wait_all_tasks_blocked()
-        assert line.writer.writing
+        assert line._writing
         taken: list[bool] = []  # whether somebody wrote when frames were taken
         frames = line.machine.frames
-        monkeypatch.setattr(line.machine, "frames", lambda: taken.append(line.writer.writing) or frames())
+        monkeypatch.setattr(line.machine, "frames", lambda: taken.append(line._writing) or frames())
         line.calls("double", "double")
         await anyio.wait_all_tasks_blocked()
         assert line.machine.replies

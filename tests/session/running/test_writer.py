@@ -146,7 +146,7 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         write.ask()
         empty = AnswerFrame(1, [], lambda answers: b"")
         empty.write = write
-        await line.session._driver.writer._send(empty)
+        await line.session._driver._send(empty)
         assert write.handed
         text = Entry("text")
         text.write = write
@@ -163,7 +163,7 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
             if frame == b"first":
                 await anyio.sleep_forever()
 
-    class Owner:
+    class Slowly(Writer):
         def transport(self, link: int) -> Slow:
             return Slow()
 
@@ -171,17 +171,17 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
             group.start_soon(write)
 
         def step(self) -> None:
-            if not writer.writing:
-                writer.take(had.copy())
+            if not self._writing:
+                self.write(had.copy())
                 had.clear()
 
     async def write() -> None:
         with scope:
             await writer.flush()
 
-    writer, scope = Writer(Owner()), anyio.CancelScope()
+    writer, scope = Slowly(), anyio.CancelScope()
     async with anyio.create_task_group() as group:
-        writer.take([Frame(1, b"first")])
+        writer.write([Frame(1, b"first")])
         group.start_soon(write)
         await everybody_waits()
         scope.cancel()
