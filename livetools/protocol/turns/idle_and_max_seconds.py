@@ -50,7 +50,7 @@ class TimeLimits:
         self._unlimited = self._most == self._idle == inf
         self.began = inf
         self.went_idle = False
-        self._tells_at = inf  # when the model is told of the end that is near
+        self._tells_at = inf  # when the model hears of the end that is near
         self._asked_at = -inf  # whether anybody is there
         self._idle_since = 0.0  # nothing is pending since then, and it was not asked
         self._pending = False  # when that was looked at last
@@ -81,7 +81,7 @@ class TimeLimits:
                 )
             )
         if now >= self._tells_at:
-            self._tells_at = inf  # told once
+            self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))
             self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)))
             return None
