@@ -87,7 +87,7 @@ class Startup:
                 tasks = Tasks(starter, handlers, driver, self.deps, session)
                 if check_words(self.hooks):
                     words = Guardrails(
-                        self.hooks, session, self.plan.transcribed, tasks.errand, driver.withhold
+                        self.hooks, session, self.plan.transcribed, tasks.errand, driver.cut_off
                     )
                     self.listeners.add(words, "the check of the words")
                 sockets = Sockets(starter, self.dialer, self.endpoint, driver)

@@ -349,7 +349,7 @@ class World:
         records = tuple(
             (
                 (r.call.id, r.state, r.phase, r.link - self.link, r.deadline - now),
-                (r.running, r.started, r.undo, r.undone, r.delivered, len(r.kept), r.yielded),
+                (r.running, r.started, r.undo, r.undone, r.delivered, r.kept is None, len(r.kept or ())),
                 None if r.outcome is None else str(r.outcome.response),
                 numbers((r.leader, *r.followers)),
                 numbers(r.group),

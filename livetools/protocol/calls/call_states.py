@@ -186,9 +186,8 @@ class Record:
         self.undo = self.undone = False  # undo when it settles
         self.delivered = False  # its result has gone as text
         self.outcome: Outcome | None = None
-        # Yields that the state of the newest handle does not hold.
-        self.kept: Sequence[Mapping[str, Any]] = ()
-        self.yielded = False  # there were some
+        # Yields that the state of the newest handle does not hold; None: there were none at all.
+        self.kept: Sequence[Mapping[str, Any]] | None = None
         self.followers: Sequence[Record] = ()  # identical calls that share this run
         self.leader: Record | None = None  # the call whose run this one shares
 
@@ -199,7 +198,6 @@ class Record:
 
     def keep(self, part: Mapping[str, Any]) -> None:
         """This part of its result goes with the text, should one be owed."""
-        self.yielded = True
         if not isinstance(self.kept, list):
             self.kept = []
         self.kept.append(part)

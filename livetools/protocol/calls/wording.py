@@ -101,7 +101,7 @@ def late_result(record: Record, key: str) -> str:
     if record.kept:
         response = {key: record.kept, **response}
     elif not response:
-        response = {key: NOTHING_MORE if record.yielded else []}
+        response = {key: [] if record.kept is None else NOTHING_MORE}
     why = "" if record.policy.background else ", asked for before the connection was replaced"
     # default=str: a result that cannot be encoded still goes out in some form.
     told = json.dumps(response, ensure_ascii=False, default=str)

@@ -35,8 +35,8 @@ OURS: Mapping[str, Mapping[str, str]] = {
     "WordInfo": {"startOffset": "seconds", "endOffset": "seconds", "speakerLabel": "string"},
     "VoiceActivity": {"audioOffset": "seconds"},
 }
-#: Fields that google-genai knows and that are reported all the same: they hold something to show.
-SHOWN = {"Part": frozenset({"fileData", "functionResponse"})}
+#: Fields of a part that google-genai knows and that are reported all the same: they hold something to show.
+SHOWN = frozenset({"fileData", "functionResponse"})
 
 
 _BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
@@ -120,12 +120,12 @@ class FieldReader:
         self, fields: Mapping[str, Any], kind: str, path: Path
     ) -> Iterator[tuple[str, Any, str, Path]]:
         """Each field that is known: its name, its value, its kind, and the way to it. The others are reported."""
-        known, shown = _kinds(kind), SHOWN.get(kind, ())
+        known = _kinds(kind)
         for key, value in fields.items():
             name, at = key if key in known else camel(key), (*path, key)
             # Of a field that came in both spellings one is read, and the other reported.
-            if name not in known or name in shown or (name != key and name in fields):
-                self._report_unknown(at, value, once=name not in shown)
+            if name not in known or name in SHOWN or (name != key and name in fields):
+                self._report_unknown(at, value, once=name not in SHOWN)
             else:
                 yield name, value, known[name], at
 

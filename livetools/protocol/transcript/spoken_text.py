@@ -15,14 +15,14 @@ class Words:
     def __init__(self, transcribed: bool) -> None:
         self.transcribed = transcribed
         self._spoken = False  # the turn has a transcript
-        self._held: list[str] = []
+        self._held = ""
 
     def take(self, event: Event) -> str:
         """The words that are certain with this event; mostly none."""
         if isinstance(event, TextChunk):
             if not self.transcribed:
                 return event.text
-            self._held.append(event.text)
+            self._held += event.text
         elif isinstance(event, OutputTranscript):
             self._spoken = self._spoken or bool(event.text)
             return event.text
@@ -33,7 +33,6 @@ class Words:
 
     def rest(self) -> str:
         """The words that were held back, if they are the turn's only ones. No more of it comes."""
-        held = "" if self._spoken else "".join(self._held)
-        self._held.clear()
-        self._spoken = False
-        return held
+        rest = "" if self._spoken else self._held
+        self._held, self._spoken = "", False
+        return rest
