@@ -292,14 +292,17 @@ def is_number(value: ast.expr) -> bool:
 
 def outbox_tables() -> str:
     """What becomes of an entry of the outbox that was not read."""
-    fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in resend.FATES.items()]
+    fates = {True: "It is written again", False: "It is not: its call knows what becomes of it"}
+    kinds = sorted(resend.FOLLOWED, key=lambda kind: (kind not in resend.REPEATED, kind))
     return "\n\n".join(
         [
             f"In `livetools/protocol/input/resend.py`: {first(resend.__doc__)}",
-            "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "
-            "media is stale, and activity marks are invalid without their audio.",
-            table(["Kind", "Fate"], fates),
-            members(resend, resend.Fate),
+            "When a connection is lost, what becomes of a message that was not read depends on its kind. Other kinds "
+            "are forgotten: media is stale, and activity marks are invalid without their audio.",
+            table(
+                ["Kind", "When it was lost"],
+                [row(f"`{kind}`", fates[kind in resend.REPEATED]) for kind in kinds],
+            ),
         ]
     )
 

@@ -1,7 +1,7 @@
 """Breaks the tables in every small way, and sees whether the searches notice: ``python tests/mutations.py``.
 
 Each mutant drops one line of the table of debts, of turns or of the connection, or one effect of a line, or stays where
-it should move; or decides the same whatever happens; or gives an entry of the outbox another fate. A mutant that
+it should move; or decides the same whatever happens; or forgets a kind of entry of the outbox. A mutant that
 survives is printed, and is either a hole in the tests or a line that nothing needs; the exit status is the number of
 survivors.
 """
@@ -99,18 +99,19 @@ def prove_outbox() -> None:
     test_resend.test_what_no_socket_has_been_handed_was_read_by_nobody()
     for policy in reading.POLICIES.values():
         search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
-    for kind, fate in test_resend.FOLLOWED.items():
-        test_resend.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
+    for kind, again in test_resend.FOLLOWED.items():
+        test_resend.test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind, again)
     for beginning in world.BEGINNINGS:
         for one in DEBTS:
             world.explore(one, 2, beginning)
 
 
 def changed_outbox() -> Iterator[tuple[str, str, Any]]:
-    """What is changed, in which table of the outbox, and to what."""
-    for kind, fate in resend.FATES.items():
-        rest = {other: was for other, was in resend.FATES.items() if other != kind}
-        yield f"{kind}: no {fate.name}", "FATES", rest
+    """What is changed, in which set of the outbox, and to what."""
+    for name in ("REPEATED", "FOLLOWED"):
+        kinds = getattr(resend, name)
+        for kind in sorted(kinds):
+            yield f"{kind}: not {name}", name, kinds - {kind}
 
 
 def mutate_outbox() -> Iterator[tuple[str, str | None]]:

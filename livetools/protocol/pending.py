@@ -11,7 +11,7 @@ from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Snapshot
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.resend import FATES, Outbox
+from livetools.protocol.input.resend import FOLLOWED, Outbox
 from livetools.protocol.turns.expected_turns import Turns
 
 from .send import Dispatch
@@ -39,7 +39,7 @@ class Pending:
         named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
         named += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
         queue = (*self._input.queue, *self._dispatch.unasked)
-        if waiting := sum(item.kind in FATES or item.prompts for item in queue):
+        if waiting := sum(item.kind in FOLLOWED or item.prompts for item in queue):
             named.append(f"{waiting} of the user's turns, not sent yet")
         if words := self._turns.waiting_for():
             named.append(words)
@@ -59,7 +59,7 @@ class Pending:
 
     def unread(self) -> list[str]:
         """What was sent and would be lost with the connection, in words."""
-        unread = [entry for entry in self._outbox if not entry.safe]
+        unread = [entry for entry in self._outbox.sent if not entry.safe]
         return [f"{len(unread)} messages that may not have been read"] if unread else []
 
     def said(self) -> bool:
@@ -70,6 +70,6 @@ class Pending:
         """What a loss of the connection would cost now."""
         calls = self._calls
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = calls.pending or calls.replies.queue or self._input or self._dispatch.ahead
+        busy = calls.pending or calls.replies.queue or self._input.queue or self._dispatch.ahead
         idle = self._turns.idle and not busy
         return Snapshot(bool(calls.pending), idle, self._outbox.awaited)

@@ -241,7 +241,7 @@ class Reception:
         if update.get("resumable") and (handle := update.get("newHandle")):
             self.connection.handed(handle)
             unseen = self.outbox.unseen()
-            self.calls.handed(self.outbox, unseen)
+            self.calls.handed(self.outbox.sent, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))

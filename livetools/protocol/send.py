@@ -171,7 +171,7 @@ class Dispatch:
                     if latest > turns.ends:
                         # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
                         # for a second, except where a lost answer would cost more, or too many are kept.
-                        crowded = len(self.outbox) >= CROWDED
+                        crowded = len(self.outbox.sent) >= CROWDED
                         weighs = record.policy.undo or record.policy.approval
                         write.ask(at_once=crowded or not self.input.streams or weighs)
         return replies
@@ -220,7 +220,7 @@ class Dispatch:
         else:
             self.input.put(self.unasked[0])
             self.unasked = self.unasked[1:]
-        return bool(self.input)
+        return bool(self.input.queue)
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

@@ -439,7 +439,7 @@ class Machine(View):
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
         self.closed, self._error = True, error or close_codes.over()
-        self.calls.close(now, self.outbox)
+        self.calls.close(now, self.outbox.sent)
         self.input.fail(self._error)
         self.dispatch.fail(self._error)
         self.changes.fail(self._error)

@@ -27,7 +27,7 @@ class Desk:
 
     def handle(self) -> None:
         """A handle comes, with the state as it is."""
-        self.calls.handed(self.outbox, self.outbox.unseen())
+        self.calls.handed(self.outbox.sent, self.outbox.unseen())
 
     def cancel(self, ids: list[str], now: float) -> None:
         self.outbox.drop(self.calls.cancel(ids, now))

@@ -90,7 +90,7 @@ class World:
     def key(self) -> object:
         d, m = self.d, self.d.machine
         entries = tuple((e.kind, stands(e), e.at_latest > m.turns.ends, e.after_turn is None or e.after_turn.over,
-                         e.answer is None or e.answer.over) for e in m.outbox)  # fmt: skip
+                         e.answer is None or e.answer.over) for e in m.outbox.sent)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
         here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)
         return (entries, turns, here, m.input.streams, len(self.unanswered), self.saying is None, len(self.running),

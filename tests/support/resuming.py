@@ -81,7 +81,7 @@ class World:
     def key(self) -> object:
         turns = self.d.machine.turns
         queue = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in turns._queue)
-        entries = tuple((e.kind, stands(e), e.endings) for e in self.d.machine.outbox)
+        entries = tuple((e.kind, stands(e), e.endings) for e in self.d.machine.outbox.sent)
         exchange = turns.exchange
         heard = exchange and (
             exchange.sure,

@@ -361,7 +361,7 @@ class World:
             tuple((a.kind, number[id(a.record)], str(a.body)) for a in reply.answers)
             for reply in calls.replies.queue
         )
-        sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox)
+        sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)
         slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
         lost = numbers(calls.lost)

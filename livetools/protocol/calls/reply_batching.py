@@ -41,7 +41,7 @@ class Answer(Entry):
         parts: Parts = (),
     ) -> None:
         super().__init__(kind)
-        self.record, self.scheduling = record, scheduling
+        self.record, self.run, self.scheduling = record, record.run, scheduling
         self.body: dict[str, Any] = {"name": record.call.name, "response": response}
         # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
         if record.named:
@@ -54,10 +54,6 @@ class Answer(Entry):
             self.body["willContinue"] = will_continue
         if parts:
             self.body["parts"] = list(parts)
-
-    @property
-    def run(self) -> int | None:
-        return self.record.run
 
     def lost(self) -> bool:
         # The silent end of a generator counts as read once it was received. But yields that are still kept are in no

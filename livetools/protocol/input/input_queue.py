@@ -25,7 +25,16 @@ from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 
-from .resend import ENDINGS_AT_MOST, MEDIA_ENDINGS_AT_MOST, MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
+from .resend import (
+    ENDINGS_AT_MOST,
+    MEDIA_ENDINGS_AT_MOST,
+    MEDIA_KINDS,
+    REPEATED,
+    STREAM,
+    Entry,
+    Outbox,
+    Receipt,
+)
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
@@ -70,7 +79,7 @@ class Item(Entry):
         """Whether to send it again to a session that has it in its history: it waits, or its answer is awaited."""
         # The seed of a new session holds what was read; but a question that somebody still waits for must be asked
         # again.
-        return self.fate is Fate.AGAIN and not (self.read and (self.exchange is None or self.exchange.done))
+        return self.kind in REPEATED and not (self.read and (self.exchange is None or self.exchange.done))
 
 
 class InputQueue:
@@ -103,9 +112,6 @@ class InputQueue:
         self._begun = False  # it was written on this link
         # Transparent: of the activity that is open in the state of the handle.
         self._consumed: Item | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.queue)
 
     def without(self, contents: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The conversation so far, less the texts that wait: they follow by themselves."""
@@ -276,7 +282,7 @@ class InputQueue:
                 self._start, self._begun = item, False
             elif item.kind == "activity_end":
                 begun, self._start, self._begun = self._begun, None, False
-                for late in (*self.outbox, *waiting):
+                for late in (*self.outbox.sent, *waiting):
                     if isinstance(late, Item):
                         late.inside = False  # written again, it is a turn of its own
                 if begun:

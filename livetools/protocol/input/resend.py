@@ -18,8 +18,7 @@ What no socket has been handed was read by nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from enum import Enum, auto
+from collections.abc import Callable, Collection
 from math import inf
 from typing import TypeAlias
 
@@ -46,26 +45,12 @@ MEDIA_KINDS = frozenset({"audio", "video"})
 STREAM = MEDIA_KINDS | {"end"}
 
 
-class Fate(Enum):
-    """What becomes of an entry that was not read, when its connection is lost."""
-
-    AGAIN = auto()  # it is written again
-    LOST = auto()  # the loss is reported, and the result follows as text
-    KEPT = auto()  # it is kept elsewhere: a yield with its call, the errors with the calls that were lost
-
-
-#: By kind; what is not here is forgotten: media is stale, and activity marks are invalid without their audio.
-FATES: Mapping[str, Fate] = {
-    # Written again as they were: at worst the model reads one twice.
-    "text": Fate.AGAIN,
-    "content": Fate.AGAIN,
-    "update": Fate.AGAIN,
-    # An answer on another socket is ignored (2.5, 3.1, measured 2026-08): it can only follow as text.
-    "answer": Fate.LOST,
-    "acknowledgement": Fate.LOST,
-    "yield": Fate.KEPT,
-    "errors": Fate.KEPT,
-}
+#: What is written again as it was, if it was not read when its connection is lost: at worst the model reads it twice.
+REPEATED = frozenset({"text", "content", "update"})
+#: What is followed until it was read. An answer on another socket is ignored (2.5, 3.1, measured 2026-08): its loss is
+#: reported, and the result follows as text; a yield stays with its call, the errors with the calls that were lost. What
+#: is not here is forgotten: media is stale, and activity marks are invalid without their audio.
+FOLLOWED = REPEATED | {"answer", "acknowledgement", "yield", "errors"}
 
 
 class Write:
@@ -165,6 +150,7 @@ class Entry:
     begun: bool = False
     read: bool = False
     endings: int = 0
+    run: int | None = None  # the call that it is for
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -172,16 +158,6 @@ class Entry:
     def begin(self) -> None:
         """The writer begins its frame."""
         self.begun = True
-
-    @property
-    def fate(self) -> Fate | None:
-        """What becomes of it if it was not read."""
-        return FATES.get(self.kind)
-
-    @property
-    def run(self) -> int | None:
-        """The call that it is for."""
-        return None
 
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
@@ -236,26 +212,20 @@ class Outbox:
     def __init__(self, transparent: bool = False) -> None:
         self.transparent = transparent
         self.index = 0  # of the last message that was taken, the setup being 0
-        self._sent: list[Entry] = []
+        self.sent: list[Entry] = []
         # What the service may not have taken in, with its size.
         self._log: list[tuple[int, Entry, int]] = []
         self._logged = 0
 
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._sent)
-
-    def __len__(self) -> int:
-        return len(self._sent)
-
     @property
     def writing(self) -> bool:
         """Whether something of it has not been handed to a socket yet."""
-        return not all(entry.write.handed for entry in self._sent)
+        return not all(entry.write.handed for entry in self.sent)
 
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
-        return any(entry.write.awaits_pong for entry in self._sent)
+        return any(entry.write.awaits_pong for entry in self.sent)
 
     def wrote(
         self,
@@ -269,9 +239,9 @@ class Outbox:
         entry.write, entry.begun, entry.read = write, False, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         # Media and marks of activity are not followed: nothing is done about their loss.
-        if entry.kind in FATES:
-            self._sent.append(entry)
-        return entry.kind in FATES
+        if entry.kind in FOLLOWED:
+            self.sent.append(entry)
+        return entry.kind in FOLLOWED
 
     def count(self, entry: Entry | None = None, size: int = 0) -> int:
         """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""
@@ -302,11 +272,11 @@ class Outbox:
 
         ``answers``: or it was cut off by a text that it has read, which says nothing of answers.
         """
-        if not self._sent:
+        if not self.sent:
             return []  # nearly always: this is asked for each word
-        read = [entry for entry in self._sent if (answers or entry.run is None) and entry.output(ends)]
+        read = [entry for entry in self.sent if (answers or entry.run is None) and entry.output(ends)]
         if read:
-            self._sent = [entry for entry in self._sent if not entry.read]
+            self.sent = [entry for entry in self.sent if not entry.read]
             for entry in read:
                 entry.endings = 0  # whatever will end the next connection, this did not
         return read
@@ -314,23 +284,23 @@ class Outbox:
     def unseen(self) -> list[Entry]:
         """What the service may not have had when it gave the handle that came now."""
         # An entry whose pong has come but nothing behind it: the handle may have been issued before the frame was read.
-        return [e for e in self._sent if not e.safe or (e.write.pong is not None and e.write.pong() == 0)]
+        return [e for e in self.sent if not e.safe or (e.write.pong is not None and e.write.pong() == 0)]
 
     def drop(self, runs: Collection[int]) -> None:
         """The server took these calls back: what was written for them no longer matters."""
-        if self._sent:
-            self._sent = [entry for entry in self._sent if entry.run not in runs]
+        if self.sent:
+            self.sent = [entry for entry in self.sent if entry.run not in runs]
 
     def forget(self, entry: Entry) -> None:
         """It has been read, though nothing proved it."""
-        self._sent = [sent for sent in self._sent if sent is not entry]
+        self.sent = [sent for sent in self.sent if sent is not entry]
 
     def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Entry]:
         """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in.
 
         ``crossed``: it has ended for media that met a call; ``turned``: a turn has ended on it.
         """
-        unread = [entry for entry in self._sent if not entry.lost()]
+        unread = [entry for entry in self.sent if not entry.lost()]
         for entry in unread:
             # A connection that ended for media that met a call says nothing against the texts on it.
             entry.endings += not crossed and entry.suspect(turned)
@@ -338,9 +308,9 @@ class Outbox:
             # The service's own count decides what is sent again. Of the rest only answers and errors remain here.
             logged = [entry for _, entry, _ in self._log]
             for entry in logged:
-                entry.endings += entry.kind in STREAM  # of what has a fate they are counted above
-            unread = [*(entry for entry in unread if entry.fate is not Fate.AGAIN), *logged]
-        self._sent = []
+                entry.endings += entry.kind in STREAM  # of what is followed they are counted above
+            unread = [*(entry for entry in unread if entry.kind not in REPEATED), *logged]
+        self.sent = []
         self._log.clear()
         # The next connection counts its messages from its own setup.
         self._logged = self.index = 0

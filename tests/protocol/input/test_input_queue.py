@@ -101,7 +101,7 @@ def test_at_the_end_every_receipt_fails_that_no_socket_was_handed() -> None:
     queue.put(waiting)
     queue.fail(ERROR)
     assert [i.receipt.error for i in (sent, swallowed, waiting) if i.receipt] == [None, ERROR, ERROR]
-    assert not queue
+    assert not queue.queue
     assert queue.backlog == 0
 
 
@@ -237,7 +237,7 @@ def test_an_activity_without_input_is_not_written(drained: bool) -> None:
             assert queue.take(False) == []
         queue.activity(False, b"end")
     assert queue.take(False) == []
-    assert not queue
+    assert not queue.queue
 
 
 def test_an_activity_begins_with_its_first_audio_and_ends_once() -> None:

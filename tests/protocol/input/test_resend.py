@@ -13,8 +13,9 @@ from support.search import search
 from livetools.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input import resend
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.resend import Entry, Fate, Outbox, Write
+from livetools.protocol.input.resend import Entry, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
 from livetools.setup.plan_fields import CallPolicy
@@ -133,29 +134,24 @@ def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: A
 
 
 FOLLOWED = {
-    "text": Fate.AGAIN,
-    "content": Fate.AGAIN,
-    "update": Fate.AGAIN,
-    "answer": Fate.LOST,
-    "acknowledgement": Fate.LOST,
-    "yield": Fate.KEPT,
-    "errors": Fate.KEPT,
+    **dict.fromkeys(("text", "content", "update"), True),
+    **dict.fromkeys(("answer", "acknowledgement", "yield", "errors"), False),
 }
 
 
-@pytest.mark.parametrize(("kind", "fate"), FOLLOWED.items())
-def test_what_was_swallowed_meets_the_fate_of_its_kind(kind: str, fate: Fate) -> None:
+@pytest.mark.parametrize(("kind", "again"), FOLLOWED.items())
+def test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind: str, again: bool) -> None:
     box, swallowed = Outbox(), Entry(kind)
     box.wrote(swallowed, Write())
     assert box.lost() == [swallowed]
-    assert swallowed.fate is fate
+    assert (kind in resend.REPEATED) is again
 
 
 def test_what_is_worth_nothing_late_is_not_followed() -> None:
     box, write = Outbox(), Write()
     for kind in ("audio", "video", "activity_start", "activity_end", "end", "cut", "word"):
         box.wrote(Entry(kind), write)
-    assert list(box) == []
+    assert box.sent == []
     assert box.lost() == []
 
 
@@ -196,11 +192,7 @@ class ForCall(Entry):
 
     def __init__(self, kind: str, number: int) -> None:
         super().__init__(kind)
-        self.number = number
-
-    @property
-    def run(self) -> int | None:
-        return self.number
+        self.run = number
 
 
 def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -> None:
