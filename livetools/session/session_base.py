@@ -241,7 +241,9 @@ class SessionBase:
         # A chunk may end within a sample; that byte goes with the next one.
         whole = self._samples.whole(sound)
         self._assembly.listeners.sound(whole, rate)
-        driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
+        driver = self._live()
+        if whole:
+            driver.media(outgoing.audio(whole, rate), "audio")
         if driver.has_more:  # fifty times a second and session: no coroutine more than it takes
             await driver.follow_up()
 
@@ -250,7 +252,10 @@ class SessionBase:
 
         Raises ``ConfigError`` for another format, and for raw pixels: the service would close the session.
         """
-        await self._media(outgoing.video(*image(jpeg)), "video").follow_up()
+        frame = outgoing.video(*image(jpeg))
+        driver = self._live()
+        driver.media(frame, "video")
+        await driver.follow_up()
 
     async def end_audio(self) -> None:
         """Say that the microphone is off: the model answers what was sent. More audio may follow later.
@@ -293,18 +298,9 @@ class SessionBase:
         nothing is sent there, and it generates its turn to the end. On every model the rest of that turn is withheld
         from the events and from an ``ask``. Does nothing while no turn of the model is expected.
         """
-        driver = self._live()
-        driver.machine.interrupt(driver.clock.now())
-        await driver.follow()
+        await self._live().cut_off(False)
 
     # Inside
-
-    def _media(self, frame: bytes, kind: str) -> SessionDriver:
-        driver = self._live()
-        # Less than one sample makes no frame.
-        if frame:
-            driver.media(frame, kind)
-        return driver
 
     def _running(self) -> SessionDriver:
         if self._driver is None:

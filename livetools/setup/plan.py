@@ -20,7 +20,7 @@ from .defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .model_profiles import ModelProfile, find
 from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
 from .sdk.camel_case import snake
-from .sdk.config_values import for_api, holders, read_as, several
+from .sdk.config_values import for_api, read_as, several
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "make_plan", "replan", "wire_model"]
 
@@ -196,16 +196,17 @@ def _complete(setup: Object, fields: Object, profile: ModelProfile, told: list[s
 
 
 def _judge(setup: Object, path: str, verdict: str, why: str, told: list[str]) -> None:
-    fields = path.split(".")
-    key = fields[-1]
-    for holder in list(holders(setup, fields)):
-        if holder[key] is False:
-            del holder[key]  # every flag's default
-        elif verdict == "refused":
-            raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
-        elif verdict == "ignored":
-            told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
-            del holder[key]
+    *around, key = path.split(".")
+    holder = setup
+    for name in around:
+        holder = holder.get(name, {})
+    if holder.get(key) is False:
+        del holder[key]  # every flag's default
+    elif key in holder and verdict == "refused":
+        raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
+    elif key in holder and verdict == "ignored":
+        told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
+        del holder[key]
 
 
 def _modality(setup: Object, profile: ModelProfile) -> None:

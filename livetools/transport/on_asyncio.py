@@ -74,11 +74,6 @@ class AsyncioInflow(Inflow):
             self.end()
         return None
 
-    @property
-    def full(self) -> bool:
-        """See :class:`Inflow`. What came before the end is not held back."""
-        return self.feed is None and self.ending is None and super().full
-
 
 class PushConnection(Receiving, ClientConnection):
     """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
@@ -130,12 +125,14 @@ class PushConnection(Receiving, ClientConnection):
                 inflow.message(item)
             elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
                 self._pass_on(item)
+            # What came before the end is not held back.
+            full = inflow.feed is None and inflow.full and inflow.ending is None
             # Where nothing is left there is nothing to pause for, however late it is.
-            if (inflow.feed is None and inflow.full) or (time.monotonic() > until and cutter.left):
+            if full or (time.monotonic() > until and cutter.left):
                 if not inflow.paused:
                     inflow.paused = True
                     self.transport.pause_reading()
-                if not inflow.full:  # else it is resumed when there is room
+                if not full:  # else it is resumed when there is room
                     asyncio.get_running_loop().call_soon(self._advance)
                 return
         if inflow.ending is not None:

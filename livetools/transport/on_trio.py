@@ -44,24 +44,26 @@ class Line(trio.abc.Stream):
     queue is full. A peer that is to close the line, and does not, is waited for ``LINGER`` seconds.
     """
 
-    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, closes: Callable[[], bool]) -> None:
-        self._stream, self._inflow, self._closes = stream, inflow, closes
+    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, protocol: Any) -> None:
+        self._stream, self._inflow, self._protocol = stream, inflow, protocol
         self.room = trio.Event()  # set when the queue has room, or nobody receives any more
-        self._lock = trio.Lock()
+        self.turn = trio.Lock()  # to write
         self._until = inf  # when the peer must have closed the line
 
     async def write(self, make: Callable[[], bytes]) -> None:
-        """Write what ``make`` returns once nobody else writes; ``b""``: nothing."""
-        async with self._lock:
-            if data := make():
-                await self._stream.send_all(data)
+        """Write what ``make`` returns once nobody else writes, if the connection is open then."""
+        async with self.turn:
+            if self._protocol.state is not OPEN:
+                raise trio.ClosedResourceError
+            await self._stream.send_all(make())
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """A control frame, from ``websockets``. A broken line is left for the reader to find out, after what
         came before.
         """
         try:
-            await self.write(lambda: bytes(data))
+            async with self.turn:
+                await self._stream.send_all(data)
         except trio.BrokenResourceError as error:
             self._inflow.blame(error.__cause__)
 
@@ -72,7 +74,7 @@ class Line(trio.abc.Stream):
             await self.room.wait()
         # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on.
         # Where the close is ours, its answer may be behind much else, and has a deadline of its own.
-        if self._closes():
+        if self._protocol.close_expected():
             until = trio.current_time() + LINGER
             self._until = until if self._inflow.left else min(self._until, until)
         with trio.move_on_at(self._until):
@@ -102,7 +104,7 @@ class TrioConnection(Receiving, ClientConnection):
         self._nursery = nursery
         now = trio.current_time
         self.inflow = Inflow(limits, Pongs(self, now), now)
-        self._line = Line(stream, self.inflow, protocol.close_expected)
+        self._line = Line(stream, self.inflow, protocol)
         super().__init__(nursery, self._line, protocol, **kwargs)
 
     def read_on(self) -> None:
@@ -112,7 +114,7 @@ class TrioConnection(Receiving, ClientConnection):
         seconds = self.inflow.limits.write_timeout
         try:
             with trio.CancelScope(deadline=trio.current_time() + seconds, shield=True) as scope:
-                await self._written(make)
+                await self._line.write(make)
         except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
             self.inflow.blame(error.__cause__)
             raise await self.gone() from None
@@ -122,18 +124,10 @@ class TrioConnection(Receiving, ClientConnection):
             raise await self.gone()
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
 
-    async def _written(self, make: Callable[[], bytes]) -> None:
-        def made() -> bytes:  # when its turn has come
-            if self.protocol.state is not OPEN:
-                raise trio.ClosedResourceError
-            return make()
-
-        await self._line.write(made)
-
     def write_ping(self, payload: bytes) -> None:
         async def send() -> None:
             with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-                await self._written(lambda: frame(PING, payload))
+                await self._line.write(partial(frame, PING, payload))
 
         self._nursery.start_soon(send)
 
@@ -147,8 +141,8 @@ class TrioConnection(Receiving, ClientConnection):
         self._nursery.start_soon(wait)
 
     async def leave(self) -> None:
-        # Writes nothing, and waits for its turn: frames that came before the close go before it.
-        await self._line.write(lambda: b"")
+        async with self._line.turn:
+            pass  # frames that came before the close go before it
         await self.aclose()
 
     def abort(self) -> None:

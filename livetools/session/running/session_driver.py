@@ -132,9 +132,9 @@ class SessionDriver(Driver[Machine]):
             warn_unread(record.call.name, record.policy.approval_timeout)
         await super().approved(run, verdict)
 
-    async def withhold(self, answer: bool) -> None:
-        """A hook has failed on these words: the rest of the model's turn is not reported. ``answer``: of the one that
-        answers the user's last words, if it has not begun."""
+    async def cut_off(self, answer: bool) -> None:
+        """The rest of the model's turn is not wanted, and not reported. ``answer``: of the one that answers the user's
+        last words, if it has not begun."""
         self.machine.interrupt(self.clock.now(), answer)
         await self.follow()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, time
 from functools import cache
 from typing import Any
@@ -19,7 +19,7 @@ from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import NOT_LIVE, did_you_mean, not_in_live
 
 from .camel_case import camel, snake
-from .generated_tables import differing, tables
+from .generated_tables import tables
 
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
@@ -171,20 +171,28 @@ def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
 # What one API takes and the other does not
 
 
-def for_api(message: Mapping[str, Any], name: str, *, vertexai: bool, path: str) -> None:
+def for_api(message: Any, name: str, *, vertexai: bool, path: str) -> None:
     """Make ``message`` one of the dialled API's: what it spells otherwise is renamed in place.
 
-    ``name`` is the message's (``"setup"``, ``"clientContent"``); ``path`` is what the user calls it. Raises
-    :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag that is ``False`` says
-    nothing, and is left out.
+    ``name`` is the message's (``"setup"``, ``"clientContent"``), or the path of a part of it; ``path`` is what the user
+    calls the whole. Raises :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag
+    that is ``False`` says nothing, and is left out.
     """
-    for fields, spelling in differing(name, vertexai=vertexai):
-        for holder in list(holders(message, fields)):
-            value = holder.pop(fields[-1])
-            if spelling:
-                holder[spelling] = value
-            elif value is not False:
-                raise ConfigError(f"{_said(path, fields)} {_ONLY[vertexai]}; leave it out")
+    if isinstance(message, list | tuple):
+        for each in message:
+            for_api(each, name, vertexai=vertexai, path=path)
+    if not isinstance(message, dict):
+        return
+    api = "vertex" if vertexai else "gemini"
+    for field in list(message):
+        place = f"{name}.{field}"
+        if place in tables().refused[api]:
+            if message.pop(field) is not False:
+                raise ConfigError(f"{_said(path, place)} {_ONLY[vertexai]}; leave it out")
+        elif spelling := tables().renamed[api].get(place):
+            message[spelling] = message.pop(field)
+        else:
+            for_api(message[field], place, vertexai=vertexai, path=path)
 
 
 _ONLY = {
@@ -193,19 +201,8 @@ _ONLY = {
 }
 
 
-def _said(path: str, fields: Sequence[str]) -> str:
+def _said(path: str, place: str) -> str:
+    fields = place.split(".")[1:]
     # most fields of generation_config are in the config itself as well; a history is the turns
     skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables().places)
     return ".".join([path, *map(snake, fields[skipped:])])
-
-
-def holders(value: Any, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The objects in ``value`` that have the field at the end of this path, through lists."""
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from holders(each, fields)
-    elif isinstance(value, dict) and value.get(fields[0]) is not None:
-        if len(fields) == 1:
-            yield value
-        else:
-            yield from holders(value[fields[0]], fields[1:])

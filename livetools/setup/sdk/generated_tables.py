@@ -10,7 +10,6 @@ A kind is the name of a type, or of an enum, or one of ``boolean``, ``integer``,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -23,7 +22,7 @@ class Tables(Struct, frozen=True):
     types: dict[str, dict[str, str]]  # the fields of each type: camelCase name → kind
     enums: dict[str, list[str]]  # the values of each enum
     places: dict[str, str]  # the object of the setup that has a field of the config; "": the setup itself
-    refused: dict[str, list[str]]  # paths that google-genai's converter to the API raises for
+    refused: dict[str, frozenset[str]]  # paths that google-genai's converter to the API raises for
     renamed: dict[str, dict[str, str]]  # paths whose last name the API spells otherwise, and how
     written: dict[str, str]  # how ``connect`` takes a field of the config: snake_case name → what to write
 
@@ -33,15 +32,3 @@ def tables() -> Tables:
     """The tables, read when they are needed first."""
     file = resources.files("livetools.setup.sdk").joinpath("tables.json")
     return json.decode(file.read_bytes(), type=Tables)
-
-
-def differing(message: str, *, vertexai: bool) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The paths in this message of the client that the API which is dialled does not take as they are.
-
-    With each is the spelling that it wants for the last name; ``""``: it refuses the field.
-    """
-    api = "vertex" if vertexai else "gemini"
-    for path, spelling in {**dict.fromkeys(tables().refused[api], ""), **tables().renamed[api]}.items():
-        name, *fields = path.split(".")
-        if name == message:
-            yield tuple(fields), spelling

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.setup.sdk.generated_tables import differing, tables
+from livetools.setup.sdk.generated_tables import tables
 from livetools.testing.wire import Message, Refused, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
@@ -164,19 +164,13 @@ def _add_types() -> None:
 _add_types()
 #: The paths that one API does not take, in ``snake_case``; and what it calls a field otherwise.
 _REFUSED = {
-    vertex: frozenset(
-        ".".join(map(snake, (message, *fields)))
-        for message in ("setup", "clientContent", "contextUpdate")
-        for fields, spelling in differing(message, vertexai=vertex)
-        if not spelling
-    )
-    for vertex in (False, True)
+    vertex: frozenset(map(snake, tables().refused[api]))
+    for vertex, api in ((False, "gemini"), (True, "vertex"))
 }
 #: Vertex AI's spelling, and the field that it replaces.
 _SPELLED = {
-    ".".join(map(snake, ("setup", *fields[:-1], name))): fields[-1]
-    for fields, name in differing("setup", vertexai=True)
-    if name
+    snake(f"{path.rpartition('.')[0]}.{name}"): path.rpartition(".")[2]
+    for path, name in tables().renamed["vertex"].items()
 }
 _REFUSED[True] |= {f"{path.rpartition('.')[0]}.{snake(name)}" for path, name in _SPELLED.items()}
 
