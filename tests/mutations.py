@@ -186,20 +186,20 @@ def mutate_tables() -> Iterator[tuple[str, str | None]]:
 
 def mutate_decisions() -> Iterator[tuple[str, str | None]]:
     """Each effect of the connection that decides, always for the same event; and its failure."""
-    deciding: Any = connection.LINK_EFFECTS
     for effect, events in DECISIONS.items():
-        original = deciding[effect]
+        method = f"_{effect.name.lower()}"
+        original = getattr(connection.Connection, method)
         for event in events:
 
             def always(self: Any, step: Any, original: Any = original, event: Any = event) -> Any:
                 original(self, step)
                 return event
 
-            deciding[effect] = always
+            setattr(connection.Connection, method, always)
             try:
                 yield f"{effect.name} always says {event.name}", failure_of(prove_link)
             finally:
-                deciding[effect] = original
+                setattr(connection.Connection, method, original)
 
 
 def main() -> int:

@@ -45,5 +45,5 @@ class PlanChanges:
         """None of them will be made, for this reason."""
         for item in self.waiting:
             if item.receipt is not None:
-                item.receipt.fail(error)
+                item.receipt.end(error)
         self.waiting = ()

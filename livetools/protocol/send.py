@@ -98,7 +98,7 @@ class Dispatch:
         """The session is over: nothing more will be said."""
         for item in self.unasked:
             if item.receipt is not None:
-                item.receipt.fail(error)
+                item.receipt.end(error)
         self.unasked = ()
 
     # What is written

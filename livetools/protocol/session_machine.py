@@ -415,7 +415,7 @@ class Machine(View):
             if item.event is not None:
                 self._tell(item.event)
             if item.receipt is not None:
-                item.receipt.sent()
+                item.receipt.end()
         if self.changes.waiting:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 
@@ -453,7 +453,7 @@ class Machine(View):
         self._now = now
         assert item.receipt is not None
         if self.closed:
-            item.receipt.fail(self._error)
+            item.receipt.end(self._error)
         elif unasked:
             self.dispatch.speak(item)
         else:

@@ -120,8 +120,8 @@ class Asking:
                 return event
             if self._driver.over.is_set() and (exchange.interrupted or not exchange.done):
                 raise self._driver.why_over()
-            if exchange.error is not None:
-                raise self._explained(exchange.error)
+            if (error := exchange.error) is not None:
+                raise self._explained(error)
             if exchange.done:
                 self._returned()
                 return None
@@ -145,7 +145,9 @@ class Asking:
         while await self.next() is not None:
             pass
         exchange = self.exchange
-        return reply_of(exchange.events, exchange.interrupted, exchange.stalled, self.words.transcribed)
+        return reply_of(
+            exchange.events, exchange.interrupted, exchange.stalled is not None, self.words.transcribed
+        )
 
     def _returned(self) -> None:
         """The caller has the answer: it is not kept for an iterator that never existed."""

@@ -129,7 +129,7 @@ class Driver:
             if (data := frame.make()) is not None:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
-                frame.receipt.sent()
+                frame.receipt.end()
             if frame.write is not None:
                 frame.write.handed = True
                 if frame.write.asks:

@@ -207,7 +207,7 @@ class Whole:
             self.listen(link, frame.get("realtimeInput", {}))
             self.unread.setdefault(link, []).append(frame)
             if receipt is not None:
-                receipt.sent()
+                receipt.end()
             if write is not None:
                 write.handed = True
                 if write.asks:

@@ -6,7 +6,7 @@ decides something, and returns what is to be done, in its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import inf
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from livetools.protocol.calls.actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .connection_states import READABLE, USABLE, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
 from .reconnect_policy import Attempts, ReconnectPolicy
 
@@ -108,7 +108,7 @@ class Connection:
         self.due = inf  # the deadline of the state
         self.attempts = Attempts(policy, random)
         self.current = 0  # the socket in use
-        self.next = 0  # number of the last successor that was dialled; 0: none
+        self.next = 0  # the socket that was dialled last; 0: none
         self.handle = plan.handle
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
@@ -222,8 +222,8 @@ class Connection:
         while event is not None and (line := MOVES.get((self.state, event))) is not None:
             event = None
             state, effects = line
-            for effect in effects:  # they see the state that is left
-                event = LINK_EFFECTS[effect](self, transition)
+            for effect in effects:  # each is the method of its name; they see the state that is left
+                event = getattr(self, f"_{effect.name.lower()}")(transition)
             self.state, self.due = state, self._deadline(state, transition.now)
         return transition.consequences
 
@@ -247,17 +247,10 @@ class Connection:
         return max(self._not_before, self.advanced_at + HANDLE_TIMEOUT if follows else -inf)
 
     def _dial(self, transition: Transition) -> None:
-        self.current = self._another(transition)
-
-    def _dial_next(self, transition: Transition) -> None:
-        self.next = self._another(transition)
-
-    def _another(self, transition: Transition) -> int:
-        link = self.attempts.dial()
+        self.next = self.attempts.dial()
         self._set_up_by = transition.now + self._patience
-        self._alive.add(link)
-        transition.consequences.append(Dial(link))
-        return link
+        self._alive.add(self.next)
+        transition.consequences.append(Dial(self.next))
 
     def _send_setup(self, transition: Transition) -> None:
         # A handle of the user's is shown on the first dial even where the setup asks for no handles.
@@ -362,9 +355,3 @@ class Connection:
         for link in sorted(self._alive):
             self._drop(link, transition)
         transition.consequences.append(End(transition.error))
-
-
-#: Each effect is the method of its name.
-LINK_EFFECTS: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
-    effect: getattr(Connection, f"_{effect.name.lower()}") for effect in LinkEffect
-}

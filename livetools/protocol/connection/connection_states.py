@@ -66,8 +66,7 @@ class LinkEvent(Enum):
 class LinkEffect(Enum):
     """What follows. An effect that decides is the last of its line; the table continues with its decision."""
 
-    DIAL = auto()  # open a socket, which becomes the current one
-    DIAL_NEXT = auto()  # open a socket for the successor, beside the current one
+    DIAL = auto()  # open a socket for the successor, beside the current one if there is one
     SEND_SETUP = auto()  # write the setup, with the newest handle
     BEGIN = auto()  # the session is open: reset the attempts, and write what waits
     PLAN = auto()  # set how long the move may wait for a quiet moment
@@ -90,7 +89,7 @@ _END = (S.CLOSED, (E.END,))
 #: Where each input leads, and what is done on the way.
 TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, ...]]] = {
     **{(state, V.CLOSE): _END for state in S if state not in (S.BROKEN, S.CLOSED)},
-    (S.NEW, V.CONNECT): (S.DIALING, (E.DIAL,)),
+    (S.NEW, V.CONNECT): (S.DIALING, (E.DIAL, E.ADOPT)),
     (S.DIALING, V.OPENED): (S.SETUP, (E.SEND_SETUP,)),
     # It does not become BROKEN, which would lose something: no session was open on this socket.
     (S.DIALING, V.GONE): (S.DIALING, (E.JUDGE,)),
@@ -108,9 +107,9 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     (S.LEAVING, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
     # The next socket is opened beside the current one, but shows no handle: a resume is refused with 1011 while the old
     # socket of the session is open (sip-to-ai#14, 2026-09).
-    (S.LEAVING, V.QUIET): (S.MOVING, (E.DIAL_NEXT,)),
+    (S.LEAVING, V.QUIET): (S.MOVING, (E.DIAL,)),
     # No quiet moment came: the service cuts the line anyway, so an open call is lost either way.
-    (S.LEAVING, V.DUE): (S.FORCED, (E.DIAL_NEXT,)),
+    (S.LEAVING, V.DUE): (S.FORCED, (E.DIAL,)),
     (S.LEAVING, V.GONE): (S.BROKEN, (E.JUDGE,)),
     # To open a socket takes time in which the user may speak: the moment is looked at again before anything is closed.
     (S.MOVING, V.NEXT_OPENED): (S.MOVING, (E.CHECK,)),
@@ -136,7 +135,7 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.
     (S.BROKEN, V.AGAIN): (S.WAITING, (E.RETRY, E.LOSE)),
     (S.BROKEN, V.GIVE_UP): (S.CLOSED, (E.END, E.LOSE)),
-    (S.WAITING, V.DUE): (S.DIALING, (E.DIAL,)),
+    (S.WAITING, V.DUE): (S.DIALING, (E.DIAL, E.ADOPT)),
 }
 
 del S, V, E

@@ -56,9 +56,6 @@ class Item(Entry):
     event: Event | None = None  # told when it is handed to a socket for the first time
     results: tuple[Call, ...] = ()  # the calls whose results it carries
 
-    def __post_init__(self) -> None:
-        super().__init__(self.kind)
-
     @property
     def media(self) -> bool:
         return self.kind in MEDIA_KINDS
@@ -262,7 +259,7 @@ class InputQueue:
         """The session is over: what waits will not be sent."""
         for item in (*self.queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
             if isinstance(item, Item) and item.receipt is not None:
-                item.receipt.fail(error)
+                item.receipt.end(error)
         self.queue.clear()
         self.backlog = self._large = 0
         self.untold = bool(self._untold)
@@ -308,15 +305,13 @@ class InputQueue:
     def _closing(self) -> list[Item]:
         """While input is blocked: the end of an activity that was begun. What its user said before that is dropped."""
         # Only an end whose beginning was written goes through: else that activity would be open until after the answer.
-        kinds = [item.kind for item in self.queue]
-        if not self._begun or "activity_end" not in kinds:
+        end = next((item for item in self.queue if item.kind == "activity_end"), None)
+        if end is None or not self._begun:
             return []
-        at = kinds.index("activity_end")
-        before, end = self.queue[:at], self.queue[at]
-        for item in before:
+        for item in self.queue[: self.queue.index(end)]:
             if item.media:
-                self._drop(INPUT_BLOCKED)
-        self.queue[: at + 1] = [item for item in before if not item.media]
+                self._remove(item, INPUT_BLOCKED)
+        self.queue.remove(end)
         return [end]
 
     def _patient(self, items: list[Item], crossed: bool) -> list[Item]:
@@ -334,7 +329,7 @@ class InputQueue:
             else:
                 self._tell(InputDropped(1, FATAL))
                 if item.receipt is not None:
-                    item.receipt.sent()  # the service had it, even if each connection ended in the middle of the write
+                    item.receipt.end()  # the service had it, even if each connection ended in the middle of the write
                 for call in item.results:
                     self._tell(ToolLost(call, "dropped"))
         return kept

@@ -18,7 +18,6 @@ What no socket has been handed was read by nobody.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import Enum, auto
 from math import inf
@@ -122,15 +121,8 @@ class Receipt(Struct, eq=False):
         """Call this once, when ``done`` becomes true."""
         self.notify = notify
 
-    def sent(self) -> None:
-        """It was handed to a socket."""
-        self._end(None)
-
-    def fail(self, error: Exception) -> None:
-        """It will not be sent, for this reason."""
-        self._end(error)
-
-    def _end(self, error: Exception | None) -> None:
+    def end(self, error: Exception | None = None) -> None:
+        """It was handed to a socket, or will not be sent, for this reason. The first end counts."""
         if self.done:
             return
         self.done, self.error = True, error
@@ -166,14 +158,16 @@ class Entry:
     handed it, and may have ended for it.
     """
 
+    write: Write = UNWRITTEN
+    after_turn: Expected | None = None
+    answer: Expected | None = None
+    at_latest: float = inf
+    begun: bool = False
+    read: bool = False
+    endings: int = 0
+
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self.write = UNWRITTEN
-        self.after_turn: Expected | None = None
-        self.answer: Expected | None = None
-        self.at_latest: float = inf
-        self.begun = self.read = False
-        self.endings = 0
 
     def begin(self) -> None:
         """The writer begins its frame."""
@@ -233,9 +227,6 @@ class Entry:
         return write.handed and write.pong() is not None
 
 
-_NONE: deque[tuple[int, Entry, int]] = deque(maxlen=0)
-
-
 class Outbox:
     """What was written on this connection and is not known to have been read, in its order.
 
@@ -247,7 +238,7 @@ class Outbox:
         self.index = 0  # of the last message that was taken, the setup being 0
         self._sent: list[Entry] = []
         # What the service may not have taken in, with its size.
-        self._log: deque[tuple[int, Entry, int]] = deque() if transparent else _NONE
+        self._log: list[tuple[int, Entry, int]] = []
         self._logged = 0
 
     def __iter__(self) -> Iterator[Entry]:
@@ -278,10 +269,9 @@ class Outbox:
         entry.write, entry.begun, entry.read = write, False, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         # Media and marks of activity are not followed: nothing is done about their loss.
-        followed = entry.kind in FATES
-        if followed:
+        if entry.kind in FATES:
             self._sent.append(entry)
-        return followed
+        return entry.kind in FATES
 
     def count(self, entry: Entry | None = None, size: int = 0) -> int:
         """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""
@@ -298,16 +288,14 @@ class Outbox:
         """The message of this number was not written after all: those behind it have other numbers."""
         self.index -= 1
         # The service counts what it gets. A number that is too high would drop a message as taken in that it never saw.
-        self._log = deque((n - (n > index), entry, size) for n, entry, size in self._log)
+        self._log = [(n - (n > index), entry, size) for n, entry, size in self._log]
 
     def consumed(self, index: int) -> list[Entry]:
         """Transparent: the state of the handle holds all messages up to this one."""
-        taken_in = []
-        while self._log and self._log[0][0] <= index:
-            _, entry, size = self._log.popleft()
-            self._logged -= size
-            taken_in.append(entry)
-        return taken_in
+        taken_in = [logged for logged in self._log if logged[0] <= index]
+        del self._log[: len(taken_in)]
+        self._logged -= sum(size for _, _, size in taken_in)
+        return [entry for _, entry, _ in taken_in]
 
     def output(self, ends: float, answers: bool = True) -> list[Entry]:
         """The model produces output, after so many turn ends: what it has read by now.

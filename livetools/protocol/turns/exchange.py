@@ -65,14 +65,6 @@ class Expected(Struct, eq=False, gc=False, kw_only=True):
         return may_not_come or (self.prompt and not self.answer)
 
 
-def no_answer(waited_for: str, seconds: float) -> NoAnswer:
-    """The error of a question of which nothing came."""
-    return NoAnswer(
-        f"nothing came for {seconds:.3g} s, and {waited_for} was expected. The model may ignore a turn now and then: "
-        "ask again, or give it longer with stall_timeout="
-    )
-
-
 class Exchange:
     """One ``ask``: its prompt, what came of it, and whether it is over.
 
@@ -95,8 +87,7 @@ class Exchange:
         self.done = False
         self.interrupted = False
         self.resent = False  # a lost connection has left it without an answer
-        self.stalled = False
-        self.error: NoAnswer | None = None
+        self.stalled: Stalled | None = None  # the model fell silent in it
         self.calls: set[int] = set()  # runs whose answer is still owed
         self._called: set[int] = set()
         self.notify: Callable[[], None] | None = None
@@ -111,6 +102,16 @@ class Exchange:
         self.changed = False
         if self.notify is not None:
             self.notify()
+
+    @property
+    def error(self) -> NoAnswer | None:
+        """Why there is no answer: the model fell silent before it said anything."""
+        if self.stalled is None or self.heard:
+            return None
+        return NoAnswer(
+            f"nothing came for {self.stalled.seconds:.3g} s, and {self.stalled.waiting_for} was expected. The model may"
+            " ignore a turn now and then: ask again, or give it longer with stall_timeout="
+        )
 
     def cut_short(self) -> None:
         """The session is over: who watches it must see that."""

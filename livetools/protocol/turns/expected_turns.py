@@ -21,7 +21,7 @@ from livetools.errors import ConcurrencyError
 from livetools.events import Call, Stalled
 
 from .after_resumption import AfterResumption
-from .exchange import Exchange, Expected, no_answer
+from .exchange import Exchange, Expected
 from .turn_states import TABLE as MOVES
 from .turn_states import UNDER_WAY, Model, TurnEvent
 
@@ -344,16 +344,14 @@ class Turns:
         if self._stall_at(served) > now:
             return None
         self._stalled = True
-        exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
+        exchange, stalled = self.exchange, Stalled(self.waiting_for(), now - self._progress)
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
             self._give_up_all(now)
             if exchange is not None and exchange.turn is not None:
-                exchange.stalled = True
-                if not exchange.heard:
-                    exchange.error = no_answer(waited_for, silence)
+                exchange.stalled = stalled
                 self._over()
             self.settle_doubts(now)
-        return Stalled(waited_for, silence)
+        return stalled
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""

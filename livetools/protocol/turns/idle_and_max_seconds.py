@@ -50,7 +50,7 @@ class TimeLimits:
         self._unlimited = self._most == self._idle == inf
         self.began = inf
         self.went_idle = False
-        self._told = False  # of the end that is near
+        self._tells_at = inf  # when the model hears of the end that is near
         self._asked_at = -inf  # whether anybody is there
         self._idle_since = 0.0  # nothing is pending since then, and it was not asked
         self._pending = False  # when that was looked at last
@@ -58,6 +58,7 @@ class TimeLimits:
     def begins(self, now: float) -> None:
         """The session is open for the first time."""
         self.began = self._idle_since = now
+        self._tells_at = now + TOLD_AT * self._most
 
     def due(self, now: float) -> End | None:
         """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
@@ -79,8 +80,8 @@ class TimeLimits:
                     "Raise max_seconds, or begin another session with history=session.transcript",
                 )
             )
-        if not self._told and now >= self._tells_at():
-            self._told = True
+        if now >= self._tells_at:
+            self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))
             self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)))
             return None
@@ -99,7 +100,7 @@ class TimeLimits:
         if self._unlimited:
             return inf
         pending = self._waits()
-        ends = self._ends_at(pending) if self._told else self._tells_at()
+        ends = min(self._tells_at, self._ends_at(pending))
         return ends if pending else min(ends, self._idle_at())
 
     def seconds(self, now: float) -> float:
@@ -109,9 +110,6 @@ class TimeLimits:
     def _waits(self) -> bool:
         """Whether something is still to come."""
         return not self._connection.usable or bool(self._to_come.names())
-
-    def _tells_at(self) -> float:
-        return self.began + TOLD_AT * self._most
 
     def _ends_at(self, pending: bool) -> float:
         return self.began + self._most + (LAST_TURN if pending else 0.0)

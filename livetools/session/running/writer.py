@@ -142,6 +142,6 @@ class Writer(ABC):
 
 def _handed(frame: Frame) -> None:
     if frame.receipt is not None:
-        frame.receipt.sent()
+        frame.receipt.end()
     if frame.write is not None:
         frame.write.hand_over()

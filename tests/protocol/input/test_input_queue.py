@@ -84,9 +84,9 @@ def names(items: list[Item]) -> list[str]:
 def test_a_receipt_is_resolved_once_and_says_so_once() -> None:
     receipt, notified = Receipt(), []
     receipt.notify = lambda: notified.append(1)
-    receipt.sent()
-    receipt.fail(ERROR)
-    receipt.sent()
+    receipt.end()
+    receipt.end(ERROR)
+    receipt.end()
     assert (receipt.done, receipt.error, notified) == (True, None, [1])
 
 
@@ -97,7 +97,7 @@ def test_at_the_end_every_receipt_fails_that_no_socket_was_handed() -> None:
     queue.put(swallowed)
     queue.take(False)
     assert sent.receipt is not None
-    sent.receipt.sent()
+    sent.receipt.end()
     queue.put(waiting)
     queue.fail(ERROR)
     assert [i.receipt.error for i in (sent, swallowed, waiting) if i.receipt] == [None, ERROR, ERROR]
@@ -715,7 +715,7 @@ class Line(RuleBasedStateMachine):
             item.write.handed = True
             if item.receipt is not None:
                 self.written.append(item.frame.decode())
-                item.receipt.sent()
+                item.receipt.end()
         del self.wire[:count]
 
     @rule()

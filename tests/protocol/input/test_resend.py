@@ -581,5 +581,5 @@ def test_a_turn_that_ended_before_a_text_was_handed_over_says_nothing_of_it() ->
     d.machine.receive(1, '{"serverContent": {"turnComplete": true}}', d.now)
     assert frame.write is not None
     frame.write.handed = True
-    receipt.sent()
+    receipt.end()
     assert reconnect(d).texts() == ["waiting"]
