@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias, TypeGuard, Unpack
 
@@ -47,7 +47,11 @@ def is_agent(value: object) -> TypeGuard[AgentLike]:
         return False
     returned = value.__annotations__.get("return")
     if isinstance(returned, str):
-        returned = _resolved(value, returned)
+        name = returned.rpartition(".")[2]
+        try:
+            returned = typing.get_type_hints(value).get("return")
+        except Exception:  # an import under TYPE_CHECKING: of the names in it, only the last one matters
+            returned = Session if name == "Session" else None
     return isinstance(returned, type) and issubclass(returned, Session)
 
 
@@ -65,7 +69,13 @@ def open_agent(agent: AgentLike, **options: object) -> Session:
     given = {name: value for name, value in options.items() if value is not None}
     if strange := sorted(given.keys() - PASSED):
         raise TypeError(f"an agent is not passed {', '.join(strange)}: its other options are its own")
-    _check(agent, given)
+    # A function takes what it names; leaving the rest out would open another session than was asked for.
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(agent).parameters.values())
+    if not open_ended and (missing := sorted(given.keys() - keywords(agent))):
+        raise ConfigError(
+            f"{agent_name(agent)}() takes no {', '.join(missing)}: declare it with **options, "
+            "and hand them on: connect(MODEL, ..., **options)"
+        )
     session = agent(**given)
     if not isinstance(session, Session):
         raise ConfigError(f"{agent_name(agent)}() returned a {type(session).__name__}, expected a Session")
@@ -108,22 +118,3 @@ def went_idle(session: Session) -> bool:
 def agent_name(agent: AgentLike) -> str:
     """What messages call an agent: the function's name, or ``partial of connect``."""
     return "partial of connect" if isinstance(agent, partial) else getattr(agent, "__name__", "agent")
-
-
-def _check(agent: AgentLike, options: Mapping[str, object]) -> None:
-    """A function takes what it names; leaving the rest out would open another session than was asked for."""
-    if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(agent).parameters.values()):
-        return
-    if missing := sorted(options.keys() - keywords(agent)):
-        raise ConfigError(
-            f"{agent_name(agent)}() takes no {', '.join(missing)}: declare it with **options, "
-            "and hand them on: connect(MODEL, ..., **options)"
-        )
-
-
-def _resolved(function: Callable[..., object], annotation: str) -> object:
-    """The class that a string annotation names; by its name alone where it cannot be evaluated."""
-    try:
-        return typing.get_type_hints(function).get("return")
-    except Exception:  # an import under TYPE_CHECKING: of the names in it, only the last one matters
-        return Session if annotation.rpartition(".")[2] == "Session" else None

@@ -177,10 +177,7 @@ def connect(
 
 #: The arguments that go to the endpoint, and to the plan, as they were given.
 _ENDPOINT = ("api_key", "vertexai", "project", "location", "credentials", "base_url", "api_version")
-_PLAN = (
-    *OPTIONS,
-    *("instructions", "voice", "language", "history", "allowed", "input_gate", "profile"),
-)
+_PLAN = (*OPTIONS, "instructions", "voice", "language", "history", "allowed", "input_gate", "profile")
 
 
 def _names(value: object) -> bool:

@@ -51,7 +51,8 @@ class Startup:
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
-        self.transcript.if_full(_log_full)
+        full = "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped"
+        self.transcript.if_full(partial(log.warning, full))
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
@@ -107,7 +108,3 @@ class Startup:
                 "the connect(handle=...) that continues it",
                 " and ".join(changed),
             )
-
-
-def _log_full(most: int) -> None:
-    log.warning("the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most)

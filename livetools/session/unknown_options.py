@@ -7,7 +7,7 @@ an option of a tool, of the transport or of the reconnection. What is unknown is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -53,13 +53,9 @@ def unexpected(
     """
     own = keywords(function)
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
-    known |= {} if elsewhere else _places()
+    if not elsewhere:  # of several places the last holds
+        known |= {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
+        known |= tables().written
+        known |= {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
     known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own}
     return unexpected_keywords(function, names, known, elsewhere or "no similar argument exists")
-
-
-def _places() -> Mapping[str, str]:
-    """Where each field of the reconnection, the config and the transport is set; of several places the last holds."""
-    line = {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
-    transport = {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
-    return {**line, **tables().written, **transport}

@@ -18,7 +18,6 @@ from .sdk.camel_case import camel, snake
 from .sdk.config_values import dumped, no_field, read_as, several
 from .sdk.generated_tables import tables
 
-Json: TypeAlias = Any  # whatever JSON can say
 Object: TypeAlias = dict[str, Any]  # of JSON
 
 #: The options of HTTP that a Live session takes, as google-genai's own does.
@@ -60,30 +59,27 @@ def read(config: object) -> Object:
         config = {name: getattr(config, name) for name in sorted(config.model_fields_set)}
     if not isinstance(config, Mapping):
         raise ConfigError(f"config is a {type(config).__name__}: expected a LiveConnectConfig or a dict")
-    types, found = tables().types, dict[str, Any]()
+    kinds, inside = tables().types["LiveConnectConfig"], tables().types["GenerationConfig"]
+    found: Object = {}
     for name, value in config.items():
         key = camel(name)
-        if key not in types["LiveConnectConfig"]:
-            if key in types["GenerationConfig"].keys() - NOT_LIVE:
-                raise ConfigError(f"config has no field {name!r}; it belongs inside config.generation_config")
-            raise no_field("config", key, types["LiveConnectConfig"])
+        if key in inside.keys() - kinds.keys() - NOT_LIVE:
+            raise ConfigError(f"config has no field {name!r}; it belongs inside config.generation_config")
+        if key not in kinds:
+            raise no_field("config", key, kinds)
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
+        if value is True and kinds[key] == "AudioTranscriptionConfig":
+            value = {}
+        elif key == "responseModalities" and value is not None:
+            value = several(value)
         kept = value is None or value is False or key in _NOT_COPIED
-        found[key] = value if kept else _read(key, value)
+        found[key] = value if kept else read_as(value, kinds[key], f"config.{snake(key)}")
     return found
 
 
 #: Fields that are no part of the setup as they are: the options are the endpoint's, the tools the plan's.
 _NOT_COPIED = frozenset({"httpOptions", "tools"})
-
-
-def _read(key: str, value: Any) -> Json:
-    kind = tables().types["LiveConnectConfig"][key]
-    if value is True and kind == "AudioTranscriptionConfig":
-        return {}
-    given = several(value) if key == "responseModalities" else value
-    return read_as(given, kind, f"config.{snake(key)}")
 
 
 def add_speech(setup: Object, voice: object, language: object, *, replace: bool = False) -> None:
@@ -182,7 +178,7 @@ def _turn(entry: object, where: str) -> Object:
     return turn
 
 
-def without_references(value: Json, *, wrap: bool = False) -> Json:
+def without_references(value: Any, *, wrap: bool = False) -> Any:  # JSON
     """A value with every object that has a key ``$ref`` as its JSON text: Gemini 3 takes ``$ref`` in a response for the
     name of a part, and refuses it. ``wrap``: what is returned is an object."""
     if isinstance(value, dict):

@@ -95,23 +95,18 @@ def explains_keywords(**elsewhere: str) -> Callable[[T], T]:
     """
 
     def decorate(target: T) -> T:
+        own = frozenset(keywords(target))
+        function = vars(target)["__init__"] if isinstance(target, type) else target
+
+        @functools.wraps(function)
+        def call(*args: Any, **given: Any) -> Any:
+            if given and not given.keys() <= own:
+                raise unexpected_keywords(target, [each for each in given if each not in own], elsewhere)
+            return function(*args, **given)
+
         if isinstance(target, type):
-            setattr(target, "__init__", _checked(vars(target)["__init__"], target, elsewhere))  # noqa: B010 - for mypy
+            setattr(target, "__init__", call)  # noqa: B010 - for mypy
             return target
-        return cast(T, _checked(target, target, elsewhere))
+        return cast(T, call)
 
     return decorate
-
-
-def _checked(
-    function: Callable[..., Any], target: Callable[..., Any], elsewhere: Mapping[str, str]
-) -> Callable[..., Any]:
-    own = frozenset(keywords(target))
-
-    @functools.wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
-        if given and not given.keys() <= own:
-            raise unexpected_keywords(target, [each for each in given if each not in own], elsewhere)
-        return function(*args, **given)
-
-    return call

@@ -139,13 +139,12 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     plan = replan(plan, instructions=changes.get("instructions"))
     setup = copy.deepcopy(dict(plan.setup))
     config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
-    if (idle := changes.get("idle")) is not None:
-        plan = replace(plan, idle=idle)
+    idle = changes.get("idle")
     if idle is not None or changes.get("transcribe"):
         setup.setdefault("inputAudioTranscription", {})
-    told: list[str] = []
+    told = [*plan.warnings]
     _details(setup, plan.profile, told)
-    return replace(plan, setup=setup, warnings=(*plan.warnings, *told))
+    return replace(plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told))
 
 
 def _resume(

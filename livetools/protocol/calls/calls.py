@@ -346,8 +346,8 @@ class Calls:
         else:
             self.replies.unnamed = True
             record.named = False
-        # At twice the bound, so that one sweep over all ids serves REMEMBERED calls.
-        if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
+        # One sweep over all ids serves REMEMBERED calls, so that twice as many are kept at most.
+        if run % REMEMBERED == 0:
             done = [id for id, known in self.by_id.items() if known.run not in self.records]
             for old in done[:-REMEMBERED]:
                 del self.by_id[old]

@@ -100,7 +100,8 @@ class Leavable(Generic[T]):
             return None
         finally:
             self._task = None
-            for _ in range(self._delivered):
+            while self._delivered:
+                self._delivered -= 1
                 task.uncancel()
 
     def _steps(self) -> Generator[Any, Any, T | None]:

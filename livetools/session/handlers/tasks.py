@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 
@@ -31,8 +31,6 @@ from .run_tool import ToolRunner, cancelled, note
 from .user_errors import excuse
 
 log = get_logger("livetools.calls")
-
-T = TypeVar("T")
 
 
 class Tasks:
@@ -54,7 +52,7 @@ class Tasks:
         self._context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
         self._asked: dict[int, Job] = {}  # calls whose approval is asked, or that wait for a person
-        # All code of the user's that runs. True: an errand beside the calls, whose end the session waits for.
+        # All code of the user's that runs, or is about to. True: an errand, whose end the session waits for.
         self._running: dict[Leavable[Any], bool] = {}
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
@@ -88,12 +86,13 @@ class Tasks:
     def start(self, action: Start) -> None:
         """Run the handler of this call; its outcome is reported once."""
         job = self._asked.pop(action.run, None) or self._job(action)
-        job.code = None  # what has asked is over, or is stopped
+        job.code = code = Leavable(self._handlers.execute(job, self._desk), job.run)  # what has asked is over
         job.context = self._context_of(job) if job.tool.takes_context else None
         job.streams, job.since = action.streams, time.perf_counter()
         self._busy[job.run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
-        self._starter.start(self._call(job), variables.copy())
+        self._running[code] = False
+        self._starter.start(self._run(code, job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -175,30 +174,24 @@ class Tasks:
         report = partial(self._desk.progress, job.run, yielded=None)
         return job.tool.context(call=job.call, deps=self._deps, session=self._session, report=report)
 
-    async def _call(self, job: Job) -> None:
-        """Run a handler, and report how it ended. The report is not cancelled with the handler: it may be on its way to
-        the model."""
-        job.code = Leavable(self._handlers.execute(job, self._desk), job.run)
-        done = await self._run(job.code)
-        if not self._closed:
-            await self._settle(job, done or cancelled())
+    def _errand(self, errand: Leavable[None]) -> None:
+        self._running[errand] = True
+        self._starter.start(self._run(errand), self._context.copy())
 
-    async def _run(self, code: Leavable[T], errand: bool = False) -> T | None:
-        """Run code of the user's; after the end it is ended at once, as all that ran then."""
+    async def _run(self, code: Leavable[Any], job: Job | None = None) -> None:
+        """Run code of the user's; after the end it is ended at once, as all that ran then. Of a handler report how it
+        ended. The report is not cancelled with it: it may be on its way to the model."""
         SERVING.set(code)
-        self._running[code] = errand
         if self._closed:
             code.end()
         try:
-            return await code
+            done = await code
         finally:
             del self._running[code]
             if self._ended is not None:
                 self._ended.set()
-
-    def _errand(self, errand: Leavable[None]) -> None:
-        self._running[errand] = True  # though its task has not begun
-        self._starter.start(self._run(errand, True), self._context.copy())
+        if job is not None and not self._closed:
+            await self._settle(job, done or cancelled())
 
     async def _settle(self, job: Job, done: Outcome) -> None:
         del self._busy[job.run]

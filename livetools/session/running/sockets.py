@@ -8,7 +8,7 @@ both ends would wait for each other.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from contextvars import copy_context
 from functools import partial
@@ -107,9 +107,7 @@ class Sockets:
             try:
                 reached("setup")
                 self._wire.opened(link)
-                transport = self.standing[link]
-                listen: Listen = getattr(transport, "listen", partial(_read, transport))
-                end = await listen(partial(self._wire.received, link))
+                end = await _listening(self.standing[link], partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 del self.standing[link]
                 # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
@@ -139,6 +137,11 @@ class Sockets:
                 if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
                     raise self._endpoint.advised(error) from None
                 renewed = True
+
+
+def _listening(transport: Transport, feed: Callable[[bytes], None]) -> Awaitable[Gone]:
+    listen: Listen = getattr(transport, "listen", partial(_read, transport))
+    return listen(feed)
 
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
