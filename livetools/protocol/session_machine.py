@@ -338,7 +338,7 @@ class Machine(View):
     def events(self) -> Sequence[Event]:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
         exchange = None if self._question is None else self._question.exchange
-        if exchange is not None and exchange.changed:
+        if exchange is not None and (exchange.changed or self.closed):  # who watches it must see the end, too
             exchange.report()
             if exchange.done:
                 self._question = None
@@ -443,8 +443,6 @@ class Machine(View):
         self.input.fail(self._error)
         self.dispatch.fail(self._error)
         self.changes.fail(self._error)
-        if self._question is not None and self._question.exchange is not None:
-            self._question.exchange.cut_short()
 
     # Inside
 

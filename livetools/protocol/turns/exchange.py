@@ -113,10 +113,6 @@ class Exchange:
             " ignore a turn now and then: ask again, or give it longer with stall_timeout="
         )
 
-    def cut_short(self) -> None:
-        """The session is over: who watches it must see that."""
-        self.changed = True
-
     def listen(self, sure: bool, *, calls: bool = False) -> None:
         """A turn begins that is, or may be, the answer; what came before was not, but for ``calls``."""
         # Calls made in a turn that turns out to have been the question's stay with it; the words of that turn do not.
