@@ -15,7 +15,6 @@ outside one.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +103,7 @@ class InputQueue:
         self.dropped = 0  # in the whole session
         self.queue: list[Item] = []
         self.streams = False  # media went out on this link: it begins turns whenever it likes
-        self._untold: Counter[str] = Counter()  # by their reasons
+        self._untold: dict[str, int] = {}  # by their reasons
         self.untold = False  # something was dropped and not told yet: that is done once it is over
         self._outside = False  # audio comes outside an activity, and that was reported
         self.in_activity = False  # as the user has it
@@ -374,7 +373,7 @@ class InputQueue:
     def _drop(self, reason: str) -> None:
         """Count it. A microphone that stays open outside activities is reported at once, and again at its end."""
         self.dropped += 1
-        self._untold[reason] += 1
+        self._untold[reason] = self._untold.get(reason, 0) + 1
         if reason != OUTSIDE or not self._outside:
             self.untold = True
         self._outside = self._outside or reason == OUTSIDE

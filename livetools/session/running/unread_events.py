@@ -16,7 +16,7 @@ from msgspec.json import Encoder
 
 from livetools import events
 from livetools.errors import ConcurrencyError
-from livetools.events import Event
+from livetools.events import Event, Interrupted, TurnComplete
 from livetools.log import get_logger
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
@@ -26,7 +26,7 @@ log = get_logger("livetools.session")
 MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 EVENT_OVERHEAD = 200  # what an event weighs beside its data
 MEDIA_EVENTS = frozenset({events.AudioChunk, events.VideoChunk})
-ENDS_TURN = frozenset({events.TurnComplete, events.Interrupted})
+ENDS_TURN = frozenset({TurnComplete, Interrupted})
 #: Events of the session, not of a turn.
 LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
@@ -70,13 +70,12 @@ class UnreadEvents:
             weight = EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event)
             self._count += 1
             self._size += weight
-            kind = type(event)
-            if kind is events.Interrupted:
+            if type(event) is Interrupted:
                 self._take_back(self._turn, MEDIA_EVENTS.__contains__)
                 self._queue.appendleft((self._count, event, weight))
             else:
                 self._queue.append((self._count, event, weight))
-            if kind in ENDS_TURN:
+            if type(event) in ENDS_TURN:
                 self._turn = self._count
         if self._size > self._bound:
             self._shed()
@@ -87,7 +86,7 @@ class UnreadEvents:
         """Take the next event; one waits."""
         _, event, weight = self._queue.popleft()
         self._size -= weight
-        if type(event) is events.TurnComplete and not self._queue:  # for a while nothing comes
+        if type(event) is TurnComplete and not self._queue:  # for a while nothing comes
             self._queue = _NONE
         return event
 
@@ -105,7 +104,7 @@ class UnreadEvents:
         if self.iterated:
             return
         self._take_back(mark, lambda kind: kind not in LASTING)
-        while self._queue and self._queue[0][0] > mark and type(self._queue[0][1]) is events.Interrupted:
+        while self._queue and self._queue[0][0] > mark and type(self._queue[0][1]) is Interrupted:
             self._pop()
 
     def take(self) -> Event | None:
