@@ -64,6 +64,9 @@ class Item(Entry):
     event: Event | None = None  # told when it is handed to a socket for the first time
     results: tuple[Call, ...] = ()  # the calls whose results it carries
 
+    def __post_init__(self) -> None:
+        super().__init__(self.kind)
+
     @property
     def media(self) -> bool:
         return self.kind in MEDIA_KINDS

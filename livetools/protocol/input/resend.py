@@ -143,17 +143,15 @@ class Entry:
     handed it, and may have ended for it.
     """
 
-    write: Write = UNWRITTEN
-    after_turn: Expected | None = None
-    answer: Expected | None = None
-    at_latest: float = inf
-    begun: bool = False
-    read: bool = False
-    endings: int = 0
-    run: int | None = None  # the call that it is for
-
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, run: int | None = None) -> None:
         self.kind = kind
+        self.run = run  # the call that it is for
+        self.write = UNWRITTEN
+        self.after_turn: Expected | None = None
+        self.answer: Expected | None = None
+        self.at_latest: float = inf
+        self.begun = self.read = False
+        self.endings = 0
 
     def begin(self) -> None:
         """The writer begins its frame."""
