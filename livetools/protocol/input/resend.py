@@ -237,9 +237,9 @@ class Outbox:
         entry.write, entry.begun, entry.read = write, False, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         # Media and marks of activity are not followed: nothing is done about their loss.
-        if entry.kind in FOLLOWED:
+        if follows := entry.kind in FOLLOWED:
             self.sent.append(entry)
-        return entry.kind in FOLLOWED
+        return follows
 
     def count(self, entry: Entry | None = None, size: int = 0) -> int:
         """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""

@@ -16,7 +16,7 @@ from asyncio import CancelledError, Task, current_task
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar
 from math import inf
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 import anyio
 
@@ -89,7 +89,8 @@ class Leavable(Generic[T]):
                     self._scope.cancel()
                 return (yield from self._steps())
             return None
-        self._task = task = cast("Task[Any]", current_task())
+        self._task = task = current_task()
+        assert task is not None
         try:
             if self._leave_at < inf:
                 self.end()
@@ -111,7 +112,8 @@ class Leavable(Generic[T]):
             try:
                 waits = step(value)
             except StopIteration as end:
-                return cast(T, end.value)
+                result: T = end.value
+                return result
             if self._owed and self._task is not None:
                 self._deliver()
             self._waits = True
