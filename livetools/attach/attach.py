@@ -22,16 +22,16 @@ from anyio.abc import TaskGroup
 from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import Event
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
+from livetools.session.option_synonyms import unexpected
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
 from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
-from livetools.session.unknown_options import unexpected
-from livetools.setup import defaults
+from livetools.setup import option_defaults as defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
-from livetools.protocol.calls.actions import Action
 from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.driver_actions import Action
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import FunctionCall

@@ -20,7 +20,7 @@ from livetools.events import (
     VoiceActivity,
 )
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.connection.connection import Connection
+from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Entry, Outbox

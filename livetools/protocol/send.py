@@ -18,8 +18,8 @@ from typing import Any
 from livetools.events import Call
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
-from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.connection_states import USABLE
+from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Entry, Frame, Outbox, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange

@@ -28,9 +28,9 @@ from livetools.events import (
     Reconnected,
     Reconnecting,
 )
-from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.connection.connection import Begin, Consequence, Lose, SendSetup
+from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection.connection_states import LinkState
+from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import Item

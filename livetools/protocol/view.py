@@ -9,19 +9,19 @@ from typing import Any
 from livetools.events import Call, Usage
 from livetools.setup.plan_fields import Plan
 
-from .calls.actions import Action
 from .calls.call_states import Record
 from .calls.calls import Calls
-from .connection.connection import Connection, Loss
+from .calls.driver_actions import Action
+from .connection.dials_and_moves import Connection, Loss
 from .connection.parking import Parking
 from .connection.reconnect_policy import ReconnectPolicy
-from .emitter import Emitter
 from .input.input_queue import InputQueue
 from .input.resend import Outbox, Receipt
-from .pending import Pending
 from .plan_changes import PlanChanges
 from .receive import Reception
+from .reported_events import Emitter
 from .send import Dispatch
+from .still_to_come import Pending
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits

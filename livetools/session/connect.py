@@ -9,7 +9,8 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
-from livetools.setup import config_fields, defaults
+from livetools.setup import config_fields
+from livetools.setup import option_defaults as defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import OPTIONS, Expected, check
@@ -31,10 +32,10 @@ from livetools.transport.endpoint import Given, resolve
 from livetools.transport.websocket import WebSocket
 
 from .handle_store import HandleStore
+from .option_synonyms import unexpected
 from .running.hand_off import specs_of
 from .session import Session
 from .startup import Startup
-from .unknown_options import unexpected
 
 
 def connect(

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from livetools.errors import ConfigError
 
-from . import defaults
+from . import option_defaults as defaults
 from .model_profiles import CLOSING_SILENCE, ModelProfile
 
 #: What an option must be: a test of its value, and what messages call it.

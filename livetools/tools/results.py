@@ -6,10 +6,10 @@ Nothing raises: a call that is never answered would leave the model waiting. :mo
 from __future__ import annotations
 
 from livetools.errors import ToolError
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.messages.outgoing import EncodedJSON
 from livetools.protocol.messages.outgoing import encode as to_json
-from livetools.setup.defaults import RESPONSE_KEY
+from livetools.setup.option_defaults import RESPONSE_KEY
 
 from .media import is_function_response, parts
 from .options import scheduling_of

@@ -6,5 +6,5 @@ and the headers of each dial, ``proxy_and_address`` the way that it goes.
 
 In: an endpoint, frames to send. Nothing here knows what a frame means.
 Out: received messages, and ``Gone(code, reason)`` at the end of a connection, whatever ended it.
-Raises: the errors of a dial, which ``websocket_errors`` makes of those of ``websockets``.
+Raises: the errors of a dial, which ``connection_errors`` makes of those of ``websockets``.
 """

@@ -103,7 +103,7 @@ class WebSocket:
         Raises ``ConnectFailed`` when nobody answers, ``RemoteProtocolError`` when something other than a
         websocket does, and what the HTTP status says when the upgrade is refused.
         """
-        from .websocket_errors import dial_error
+        from .connection_errors import dial_error
 
         secret, failure = Secrets(options={"proxy": None}), None
         try:

@@ -26,12 +26,12 @@ from websockets.frames import Frame
 from livetools.protocol.input.resend import Pong
 from livetools.transport.loop.wake import make_wake
 
+from .connection_errors import gone
 from .contract import Gone
 from .line.framing import DATA, PING, PONG, TEXT, frame
 from .line.pings import Pongs
 from .line.silence import Silence
 from .setup_timeout import reached
-from .websocket_errors import gone
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from livetools.attach.attached_machine import AttachedMachine
-from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop
+from livetools.protocol.calls.driver_actions import Action, AskApproval, Outcome, Start, Stop
 from livetools.protocol.input.resend import Frame
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan

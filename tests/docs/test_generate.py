@@ -104,7 +104,7 @@ def test_every_number_of_the_protocol_and_the_session_says_what_it_means(generat
     lines = generate.generate_tables.number_table().splitlines()[2:]
     assert [line for line in lines if line.endswith("|  |")] == []
     assert (
-        "| `LATEST` | `0.8` | `protocol/connection/connection.py` | The share of the time left "
+        "| `LATEST` | `0.8` | `protocol/connection/dials_and_moves.py` | The share of the time left "
         in "\n".join(lines)
     )
 

@@ -36,7 +36,7 @@ from livetools.events import (
     TurnComplete,
     UnknownMessage,
 )
-from livetools.protocol.calls.actions import Action, Close, Dial, Outcome, Start
+from livetools.protocol.calls.driver_actions import Action, Close, Dial, Outcome, Start
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
 from livetools.protocol.input.resend import Frame

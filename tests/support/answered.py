@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from livetools.errors import ToolError
 from livetools.events import Call
-from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.setup.plan_fields import CallPolicy
 
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")

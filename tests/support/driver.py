@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from livetools.events import Call, Event
-from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
+from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.session_machine import Machine
 from livetools.setup.plan_fields import CallPolicy, Plan

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from math import inf
 
 from livetools.events import Reconnecting
-from livetools.protocol.calls.actions import Close, Dial, End, Hangup
-from livetools.protocol.connection.connection import (
+from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
+from livetools.protocol.connection.connection_states import USABLE, LinkState
+from livetools.protocol.connection.dials_and_moves import (
     AT_LEAST,
     CLOSING,
     LATEST,
@@ -24,7 +25,6 @@ from livetools.protocol.connection.connection import (
     SendSetup,
     Snapshot,
 )
-from livetools.protocol.connection.connection_states import USABLE, LinkState
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.setup.plan_fields import Plan
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import InputDropped, ToolLost
-from livetools.protocol.calls.actions import (
+from livetools.protocol.calls.driver_actions import (
     AskApproval,
     Close,
     Dial,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
-from livetools.protocol.calls.actions import Outcome, Start, Stop, Undo
 from livetools.protocol.calls.call_states import CallState
 from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.driver_actions import Outcome, Start, Stop, Undo
 from livetools.setup.plan_fields import Plan
 
 from .desk import Desk

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached
 
-from .actions import Outcome
+from .driver_actions import Outcome
 from .wording import listed, refused, unknown
 
 if TYPE_CHECKING:

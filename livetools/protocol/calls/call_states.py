@@ -40,7 +40,7 @@ from msgspec import Struct
 from livetools.events import Call
 from livetools.protocol.messages.outgoing import encode
 
-from .actions import Outcome
+from .driver_actions import Outcome
 
 if TYPE_CHECKING:
     from livetools.setup.plan_fields import CallPolicy

@@ -26,10 +26,10 @@ from livetools.protocol.messages.partial_calls import Asked, PartialCalls
 from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
-from .actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
 from .deadlines import Deadlines
+from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
 from .reply_batching import Answer, Replies
 

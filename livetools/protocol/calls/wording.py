@@ -11,8 +11,8 @@ from livetools.errors import ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
 from livetools.setup.did_you_mean import near_names
 
-from .actions import Outcome
 from .call_states import Phase
+from .driver_actions import Outcome
 
 if TYPE_CHECKING:
     from .call_states import Record

@@ -24,7 +24,7 @@ from livetools.errors import (
     SessionClosed,
     SetupRejected,
 )
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.setup.did_you_mean import near_names
 from livetools.setup.model_profiles import families
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import inf
 
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.pending import Pending
+from livetools.protocol.still_to_come import Pending
 from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
-from .connection import Connection
+from .dials_and_moves import Connection
 
 #: The default of ``park``: seconds after which the session is closed although calls or texts are still open.
 PARKING_TIMEOUT = 30.0

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from livetools.events import Call, Event, InputDropped, ToolLost
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 

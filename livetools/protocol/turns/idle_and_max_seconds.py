@@ -12,10 +12,10 @@ from __future__ import annotations
 from math import inf
 
 from livetools.errors import LimitReached
-from livetools.protocol.calls.actions import End
-from livetools.protocol.connection.connection import Connection
-from livetools.protocol.pending import Pending
+from livetools.protocol.calls.driver_actions import End
+from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.send import Dispatch
+from livetools.protocol.still_to_come import Pending
 from livetools.setup.plan_fields import Plan
 
 from .quiet_and_latency import SpeechTimes

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.tools.results import outcome
 from livetools.transport.loop.wake import this_loop
 

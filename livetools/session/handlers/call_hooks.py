@@ -12,7 +12,7 @@ from livetools.errors import ToolError
 from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.calls import wording
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.tools import Hooks
 from livetools.tools.results import failure, outcome, tool_error
 from livetools.tools.values import words

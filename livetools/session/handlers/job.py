@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from livetools.events import Call
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.tools import Hooks, Tool, ToolContext
 
 from .abandon import Leavable

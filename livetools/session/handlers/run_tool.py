@@ -15,7 +15,7 @@ from typing import Any
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.tools import Hooks, Tool, ToolContext, ToolResult

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import AskApproval, Outcome, Start, Undo
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
 from livetools.tools import SessionLike, ToolContext

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from livetools import events
 from livetools.events import REPLACED, Event
 from livetools.log import get_logger
-from livetools.protocol.connection.connection import Loss
+from livetools.protocol.connection.dials_and_moves import Loss
 from livetools.transport.contract import Transport
 
 from .clock import Clock

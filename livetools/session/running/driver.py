@@ -15,8 +15,16 @@ from typing import Any, Generic, Protocol, TypeVar
 from anyio.abc import TaskGroup
 
 from livetools.events import Call, Event
-from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls.call_states import Record
+from livetools.protocol.calls.driver_actions import (
+    Action,
+    AskApproval,
+    Outcome,
+    Start,
+    Stop,
+    StopAsking,
+    Undo,
+)
 from livetools.protocol.input.resend import Frame
 from livetools.session.frame_log import FrameListener
 from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop

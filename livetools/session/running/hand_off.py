@@ -9,7 +9,7 @@ from functools import partial
 from livetools.errors import LiveToolsError
 from livetools.events import Event, HandedOff
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine

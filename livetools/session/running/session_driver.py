@@ -10,8 +10,8 @@ from anyio.abc import TaskGroup
 from livetools.errors import ConcurrencyError, SetupTimeout
 from livetools.events import Event, SessionStarted
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.call_states import Phase, Record
+from livetools.protocol.calls.driver_actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine

@@ -18,7 +18,7 @@ import anyio
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
 from livetools.transport.credentials import NOT_ACCEPTED

@@ -15,8 +15,8 @@ from support.driver import Driver, plan
 from support.world import responses
 
 from livetools.events import ApprovalRequested, Call, ToolFinished, ToolStarted
-from livetools.protocol.calls.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls.calls import REMEMBERED, Calls
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.setup.plan_fields import CallPolicy, Plan
 

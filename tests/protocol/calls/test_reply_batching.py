@@ -14,9 +14,9 @@ from support.driver import plan
 from support.world import responses
 
 from livetools.events import Call
-from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.calls.reply_batching import FINAL_KINDS, Answer, AnswerFrame
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import CallPolicy

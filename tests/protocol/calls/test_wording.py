@@ -10,8 +10,8 @@ from support.answered import record, said
 from livetools.errors import ToolTimeout
 from livetools.events import Call
 from livetools.protocol.calls import wording
-from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.call_states import Phase, Record
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.setup.plan_fields import CallPolicy
 
 

@@ -54,7 +54,10 @@ def test_the_state_is_set_in_one_place() -> None:
     """Beside the first state, only the move by the table sets it, whoever holds the connection."""
     package = Path(livetools.__file__).parent
     found = [(path.stem, *place) for path in sorted(package.rglob("*.py")) for place in states_set(path)]
-    assert found == [("connection", "__init__", "self.state"), ("connection", "_move", "self.state")]
+    assert found == [
+        ("dials_and_moves", "__init__", "self.state"),
+        ("dials_and_moves", "_move", "self.state"),
+    ]
 
 
 def states_set(path: Path) -> Iterator[tuple[str, str]]:

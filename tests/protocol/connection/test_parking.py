@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.calls.actions import Close, End
+from livetools.protocol.calls.driver_actions import Close, End
 from livetools.protocol.connection.parking import PARKING_HANDLE_TIMEOUT
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.quiet_and_latency import QUIET_PAUSE

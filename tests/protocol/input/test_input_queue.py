@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from support.driver import Driver, plan
 
 from livetools.events import Event, InputDropped
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import (
     AWAY,

@@ -11,7 +11,7 @@ from support.driver import Driver, plan
 from support.search import search
 
 from livetools.events import InputDropped, Stalled, ToolLost
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input import resend
 from livetools.protocol.input.input_queue import FATAL

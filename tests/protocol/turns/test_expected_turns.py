@@ -16,7 +16,7 @@ from support.search import search
 
 from livetools.errors import ConcurrencyError, NoAnswer
 from livetools.events import Call, OutputTranscript, Stalled, TextChunk, ToolStarted
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.driver import GEMINI, Driver, plan
 
 from livetools.events import TurnComplete
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.histogram import LAST_BUCKET, PER_OCTAVE, UNIT, Histogram
 from livetools.protocol.turns.quiet_and_latency import SpeechTimes

@@ -14,7 +14,7 @@ import pytest
 
 import livetools
 from livetools.errors import ConnectFailed
-from livetools.protocol.calls.actions import Close
+from livetools.protocol.calls.driver_actions import Close
 from livetools.session.handlers import blocked_loop
 from livetools.session.handlers.blocked_loop import BlockedLoop, Stops, watch_loop
 from livetools.testing import FakeLiveServer, Turn

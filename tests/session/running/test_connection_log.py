@@ -23,8 +23,8 @@ from livetools.events import (
     ToolLost,
     TurnComplete,
 )
-from livetools.protocol.calls.actions import Close
-from livetools.protocol.connection.connection import Loss
+from livetools.protocol.calls.driver_actions import Close
+from livetools.protocol.connection.dials_and_moves import Loss
 from livetools.session.running.connection_log import ConnectionLog
 from livetools.testing import FakeClock
 

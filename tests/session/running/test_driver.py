@@ -15,7 +15,7 @@ import pytest
 
 from livetools.attach.attached_machine import AttachedMachine
 from livetools.events import Event
-from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock

@@ -12,8 +12,8 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.transport.connection_errors import dial_error, gone
 from livetools.transport.loop.wake import on_trio
-from livetools.transport.websocket_errors import dial_error, gone
 
 URL = "wss://example.test/ws"
 SECRET = "AIza-secret"

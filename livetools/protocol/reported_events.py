@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from livetools.events import SETTLED, Event, TurnComplete
 
-from .pending import Pending
+from .still_to_come import Pending
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 

@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.session.unknown_options import ALIASES, unexpected
+from livetools.session.option_synonyms import ALIASES, unexpected
 from livetools.setup.did_you_mean import NOT_LIVE
 from livetools.setup.sdk.camel_case import snake
 from livetools.setup.sdk.generated_tables import tables

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from livetools.protocol.calls.actions import Action, Close, Outcome
+from livetools.protocol.calls.driver_actions import Action, Close, Outcome
 
 
 @pytest.mark.parametrize("kind", get_args(Action))

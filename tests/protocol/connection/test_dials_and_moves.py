@@ -21,8 +21,8 @@ from livetools.errors import (
     SetupTimeout,
 )
 from livetools.events import Reconnected, Reconnecting
-from livetools.protocol.calls.actions import Close, Dial
-from livetools.protocol.connection.connection import CLOSING, LATEST, UNSAID, Connection, Snapshot
+from livetools.protocol.calls.driver_actions import Close, Dial
+from livetools.protocol.connection.dials_and_moves import CLOSING, LATEST, UNSAID, Connection, Snapshot
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.setup.plan_fields import CallPolicy
 

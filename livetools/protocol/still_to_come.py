@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from livetools.protocol.calls.call_states import OPEN, CallState
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.connection.connection import Snapshot
+from livetools.protocol.connection.dials_and_moves import Snapshot
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import FOLLOWED, Outbox
 from livetools.protocol.turns.expected_turns import Turns

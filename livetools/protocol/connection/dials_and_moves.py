@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting
-from livetools.protocol.calls.actions import Close, Dial, End, Hangup
+from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
