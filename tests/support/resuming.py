@@ -128,7 +128,8 @@ class World:
         if not self.inbox:
             return
         frame = self.inbox.popleft()
-        if (link := self.d.machine.connection.current) in self.d.slow:
+        # The pong comes with the errors that its ping follows, and not with the setup before them.
+        if (link := self.d.machine.connection.current) in self.d.slow and "setup" not in frame:
             self.d.slow.discard(link)
             self.d.ponged[link] = self.d.heard
         for response in frame.get("toolResponse", {}).get("functionResponses", ()):
