@@ -8,11 +8,9 @@ everything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
-
-from msgspec.json import Encoder
 
 from livetools import events
 from livetools.errors import ConcurrencyError
@@ -32,6 +30,7 @@ LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
+LOOKED = 10_000  # values of an event that are weighed
 SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all that waits
 
 #: The number of an event, and its weight.
@@ -165,16 +164,36 @@ class UnreadEvents:
                 self._queue.append((number, event, weight))
 
 
-#: Weighs what else there is: it puts it into JSON. An object of the user's, as in a tool's progress, weighs nothing.
-_scale = Encoder(enc_hook=lambda value: dict(value) if isinstance(value, MappingProxyType) else None)
-
-
 def _weight(event: Event) -> int:
-    """About how many bytes an event holds: its texts, and the results and messages in it."""
+    """About how many bytes an event holds: its texts, and the results and messages in it.
+
+    A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
+    """
     if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
         return len(event.data)
+    size, looked = 0, 0
+    waiting: list[object] = [event]
+    while waiting and looked < LOOKED:
+        value = waiting.pop()
+        looked += 1
+        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
+            size += len(value)  # type: ignore[arg-type]  # asked above
+            continue
+        inner = _inner(value)
+        size += EVENT_OVERHEAD * len(inner)
+        waiting += inner
+    return size
+
+
+def _inner(value: object) -> Sequence[object]:
+    kind = type(value)
     try:
-        return len(_scale.encode(event))
-    except Exception:  # what JSON cannot hold, such as keys that are objects
-        log.debug("a %s could not be weighed", type(event).__name__)
-        return 0
+        if issubclass(kind, dict | MappingProxyType):
+            return list(value.values())  # type: ignore[attr-defined]  # asked above
+        if issubclass(kind, list | tuple):
+            return value  # type: ignore[return-value]
+        if hasattr(kind, "__dataclass_fields__"):
+            return [getattr(value, name) for name in kind.__dataclass_fields__]
+    except Exception:
+        log.debug("a %s could not be weighed", kind.__name__)
+    return ()
