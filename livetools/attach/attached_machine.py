@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
+from livetools.protocol.calls import wording
 from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Action
@@ -46,7 +47,7 @@ class AttachedMachine(Calls):
 
     def judge(self, run: int, verdict: bool | str | None, now: float) -> bool:
         """The word on a call that waits for approval; one that a person must decide on is refused."""
-        return super().judge(run, "nobody can be asked" if verdict is True else verdict, now)
+        return super().judge(run, wording.NOBODY_TO_ASK if verdict is True else verdict, now)
 
     def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
         """The user is done."""

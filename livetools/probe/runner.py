@@ -18,11 +18,11 @@ from livetools.errors import (
     ModelNotFound,
     QuotaExceeded,
 )
-from livetools.protocol.connection.close_codes import classify, error, scrub
+from livetools.protocol.connection.close_codes import classify, error
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.config_fields import wire_model
 from livetools.setup.model_profiles import ModelProfile, find
-from livetools.setup.secrecy import Sealed
+from livetools.setup.secrecy import Sealed, scrub
 from livetools.transport.contract import Dialer, Gone, Transport
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.websocket import WebSocket

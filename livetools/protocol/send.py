@@ -16,8 +16,9 @@ from math import inf
 from typing import Any
 
 from livetools.events import Call
+from livetools.protocol.calls import wording
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.reply_batching import FINAL_KINDS, AnswerFrame
+from livetools.protocol.calls.responses import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.input_queue import InputQueue, Item
@@ -83,7 +84,7 @@ class Dispatch:
         # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
         if instructions is None and self.calls.plan.empty_turn:
             return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
-        return self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None, shown=False)
+        return self.text(wording.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""

@@ -1,4 +1,4 @@
-"""Keeps secrets out of tracebacks, and the text of exceptions out of logs.
+"""Keeps secrets out of tracebacks and of texts, and the text of exceptions out of logs.
 
 Many tracebacks print variables (rich, pytest ``-l``, crash reporters). A function of ours that has a key in one
 cannot keep it from them, so what passes :class:`Sealed` leaves the variables of its frames behind.
@@ -6,11 +6,17 @@ cannot keep it from them, so what passes :class:`Sealed` leaves the variables of
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
+
+_SECRETS = re.compile(
+    r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+|(?i:x-goog-api-key)\W{1,4}[\w.-]+"
+    r"|(?i:bearer|token)\s+(?=[\w.-]*\d)[\w.~+/-]{16,}=*|(?<=[?&])(?i:key|access_token)=[^&\s\"']+"
+)
 
 
 class Sealed:
@@ -60,3 +66,8 @@ def place(error: BaseException) -> str:
     frame, line = passed[-1]
     code = frame.f_code
     return f"{type(error).__name__} at {code.co_filename}, line {line}, in {code.co_name}"
+
+
+def scrub(text: str) -> str:
+    """The text without what looks like an API key or a token."""
+    return _SECRETS.sub("[secret]", text)

@@ -10,7 +10,7 @@ import pytest
 from support.waiting import cancelled_once_it_waits
 
 from livetools import ConfigError, OutputTranscript, SessionClosed, TurnComplete, connect
-from livetools.protocol.messages.outgoing import SPEAK_NOW
+from livetools.protocol.calls.wording import SPEAK_NOW
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.reply_batching import AnswerFrame
+from livetools.protocol.calls.responses import AnswerFrame
 from livetools.protocol.input.resend import Outbox, Write
 
 

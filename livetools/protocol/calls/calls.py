@@ -31,7 +31,8 @@ from .concurrency import Concurrency
 from .deadlines import Deadlines
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
-from .reply_batching import Answer, Replies
+from .reply_batching import Replies
+from .responses import Answer
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL

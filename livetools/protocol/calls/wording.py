@@ -1,4 +1,4 @@
-"""What the model reads of its calls that is not a result: refusals, time-outs, "under way", late results."""
+"""What the model reads that is neither a result nor of the user: refusals, time-outs, "under way", late results."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 #: The key of a remark beside a result.
 NOTE = "note"
+#: The text of a user's turn where the model needs one in order to speak.
+SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
+#: Why a call is not approved where the program has no session that could ask a person.
+NOBODY_TO_ASK = "nobody can be asked"
 
 
 def lost(follows: bool) -> str:

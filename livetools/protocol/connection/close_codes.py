@@ -27,6 +27,7 @@ from livetools.errors import (
 from livetools.protocol.calls.driver_actions import Close
 from livetools.setup.did_you_mean import near_names
 from livetools.setup.model_profiles import families
+from livetools.setup.secrecy import scrub
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 """``"yes"``: dial again, with the handle. ``"fresh"``: dial again without it, it is not known any more.
@@ -202,17 +203,6 @@ def crossed(code: int, reason: str) -> bool:
 def over() -> SessionClosed:
     """The error for a verb on a session that was closed in order."""
     return SessionClosed(1000, "", "", False, "The session was closed; open another")
-
-
-_SECRETS = re.compile(
-    r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+|(?i:x-goog-api-key)\W{1,4}[\w.-]+"
-    r"|(?i:bearer|token)\s+(?=[\w.-]*\d)[\w.~+/-]{16,}=*|(?<=[?&])(?i:key|access_token)=[^&\s\"']+"
-)
-
-
-def scrub(text: str) -> str:
-    """The text without what looks like an API key or a token."""
-    return _SECRETS.sub("[secret]", text)
 
 
 def known(reason: str, setup: bool) -> Verdict | None:

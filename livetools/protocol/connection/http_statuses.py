@@ -18,8 +18,9 @@ from livetools.errors import (
     RemoteProtocolError,
     ServerError,
 )
+from livetools.setup.secrecy import scrub
 
-from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error, scrub
+from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
 
 #: What is clearly about the key or the quota.
 HTTP_STATUSES: Mapping[int, Verdict] = {

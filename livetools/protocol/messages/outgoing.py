@@ -126,12 +126,6 @@ def content_response(responses: Sequence[JSONObject]) -> bytes:
     return client_content([{"role": "user", "parts": parts}], True)
 
 
-# What the model reads in place of a user's turn, or of a result
-
-#: The text of a user's turn where the model needs one in order to speak.
-SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
-
-
 def failure(text: str) -> dict[str, Any]:
     """The response object of a call that failed."""
     return {"error": text}

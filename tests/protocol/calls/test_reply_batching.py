@@ -17,7 +17,7 @@ from livetools.events import Call
 from livetools.protocol.calls.call_states import Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Outcome
-from livetools.protocol.calls.reply_batching import FINAL_KINDS, Answer, AnswerFrame
+from livetools.protocol.calls.responses import FINAL_KINDS, Answer, AnswerFrame
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import CallPolicy
 

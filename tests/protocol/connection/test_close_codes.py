@@ -19,8 +19,9 @@ from livetools.errors import (
     SessionClosed,
     SetupRejected,
 )
-from livetools.protocol.connection.close_codes import RULES, classify, crossed, error, scrub
+from livetools.protocol.connection.close_codes import RULES, classify, crossed, error
 from livetools.protocol.connection.http_statuses import http_error
+from livetools.setup.secrecy import scrub
 
 ROWS = [
     json.loads(line)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from support.driver import Driver, plan
 
 from livetools.errors import SessionClosed
+from livetools.protocol.calls.wording import SPEAK_NOW
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
-from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
+from livetools.protocol.messages.outgoing import audio
 from livetools.protocol.turns.quiet_and_latency import PATIENCE, QUIET_PAUSE, SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 

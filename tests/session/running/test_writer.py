@@ -18,7 +18,7 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.calls.reply_batching import AnswerFrame
+from livetools.protocol.calls.responses import AnswerFrame
 from livetools.protocol.input.resend import Entry, Frame, Write
 from livetools.session.running.writer import Writer
 from livetools.testing import memory
