@@ -341,7 +341,7 @@ class Turns:
     def tick(self, now: float, served: bool) -> Stalled | None:
         """The events if the silence has become a stall; ``served``: a call is open that blocks the model."""
         self.settle_doubts(now)
-        if self._stall_at(served) > now:
+        if self.idle or self._stall_at(served) > now:
             return None
         self._stalled = True
         exchange, stalled = self.exchange, Stalled(self.waiting_for(), now - self._progress)
@@ -357,7 +357,10 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
             return inf
-        return min(self._settles_at(), self._stall_at(served))
+        idle = self.idle
+        stall_at = inf if idle else self._stall_at(served)
+        # Where somebody waits for the model, silence settles what is in doubt, and nothing else.
+        return min(self._settles_at(), stall_at) if idle or self._patience < inf else stall_at
 
     # The table
 
@@ -555,6 +558,6 @@ class Turns:
     def _stall_at(self, served: bool) -> float:
         """When a silence since the last word has become too long."""
         # While a BLOCKING call is open the silence is ours, not the model's.
-        if served or self._stalled or self.idle:
+        if served or self._stalled:
             return inf
         return max(self._progress, self._works_until) + self.stall_timeout

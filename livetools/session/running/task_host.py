@@ -29,9 +29,6 @@ from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 if TYPE_CHECKING:
     import trio
 
-#: A task takes its first step at once, where asyncio can do that.
-EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
-
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
@@ -66,7 +63,10 @@ class Starter:
         if self._loop is None:
             context.run(self.group.start_soon, lambda: coroutine)
             return
-        task = asyncio.Task(coroutine, loop=self._loop, context=context, **EAGER)
+        if sys.version_info >= (3, 12):
+            task = asyncio.Task(coroutine, loop=self._loop, context=context, eager_start=True)
+        else:
+            task = asyncio.Task(coroutine, loop=self._loop, context=context)
         if task.done():  # in its first step, where tasks are eager
             self._ended(task)
         else:
