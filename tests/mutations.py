@@ -27,8 +27,8 @@ from support.driver import plan
 from support.search import search
 
 from livetools.protocol.calls import call_states
-from livetools.protocol.connection import connection
 from livetools.protocol.connection import connection_states as link
+from livetools.protocol.connection import dials_and_moves
 from livetools.protocol.input import resend
 from livetools.protocol.turns import turn_states as turns
 from livetools.setup.plan_fields import CallPolicy
@@ -189,18 +189,18 @@ def mutate_decisions() -> Iterator[tuple[str, str | None]]:
     """Each effect of the connection that decides, always for the same event; and its failure."""
     for effect, events in DECISIONS.items():
         method = f"_{effect.name.lower()}"
-        original = getattr(connection.Connection, method)
+        original = getattr(dials_and_moves.Connection, method)
         for event in events:
 
             def always(self: Any, step: Any, original: Any = original, event: Any = event) -> Any:
                 original(self, step)
                 return event
 
-            setattr(connection.Connection, method, always)
+            setattr(dials_and_moves.Connection, method, always)
             try:
                 yield f"{effect.name} always says {event.name}", failure_of(prove_link)
             finally:
-                setattr(connection.Connection, method, original)
+                setattr(dials_and_moves.Connection, method, original)
 
 
 def main() -> int:
