@@ -35,6 +35,12 @@ def is_broken(name: str, source: str) -> bool:
     return imported is not None and f"({imported[1] or module}.TABLE, " in source
 
 
+def test_everything_that_it_imports_is_there() -> None:
+    command = [sys.executable, "-c", "import mutations"]
+    ran = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_every_mutant_is_caught() -> None:
