@@ -70,8 +70,8 @@ _TRUTH = {True: True, False: False, "true": True, "false": False}
 _SCALARS: Mapping[str, Callable[[Any], object]] = {
     "string": text,
     "boolean": _TRUTH.__getitem__,
-    "integer": int,
-    "number": float,
+    "integer": lambda value: int(text(value)),
+    "number": lambda value: float(text(value)),
     "bytes": lambda value: base64('"' + value + '"'),
     "seconds": seconds,
     "any": lambda value: value,

@@ -12,7 +12,7 @@ import pytest
 from livetools.events import UnknownMessage
 from livetools.protocol.messages.incoming import parse
 from livetools.protocol.messages.known_fields import AS_IT_CAME, OURS
-from livetools.protocol.messages.to_events import events
+from livetools.protocol.messages.to_events import events, usage
 from livetools.setup.sdk.camel_case import camel, snake
 from livetools.setup.sdk.generated_tables import tables
 
@@ -141,3 +141,8 @@ def test_no_type_of_a_message_holds_itself() -> None:
             below(inner.strip("[]{}"), (*above, kind))
 
     below("LiveServerMessage", ())
+
+
+@pytest.mark.parametrize(("count", "read"), [(3, 3), ("3", 3), (True, 0), (1.5, 0), ("many", 0), ([3], 0)])
+def test_a_count_is_a_whole_number_or_its_digits(count: object, read: int) -> None:
+    assert usage({"totalTokenCount": count}).total_tokens == read
