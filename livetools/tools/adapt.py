@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from livetools.errors import ConfigError
+from livetools.errors import ConfigError, ToolDefinitionError
 
 from .annotations import place_of
 from .compiled import compiled
@@ -101,7 +101,12 @@ def _entry(item: Any) -> Mapping[str, Any] | None:
 
 def _split(entry: Mapping[str, Any]) -> tuple[list[Tool], dict[str, Any]]:
     """The function declarations of an entry as tools, and what else it holds."""
-    declarations = [d for key in DECLARATIONS for d in entry.get(key) or ()]
+    declarations: list[Any] = []
+    for key in DECLARATIONS:
+        listed = entry.get(key) or ()
+        if isinstance(listed, str | Mapping) or not isinstance(listed, Iterable):
+            raise ToolDefinitionError(f"{key} is a {type(listed).__name__}: expected a list of declarations")
+        declarations += listed
     others = {k: v for k, v in entry.items() if k not in DECLARATIONS and v is not None}
     return [Tool(d) for d in declarations], others
 

@@ -222,7 +222,7 @@ def _joined(outer: str, inner: str | None) -> str:
 def word(value: object) -> str:
     """A schema in a word or two; any other value as JSON."""
     if not isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, default=repr)
     if "anyOf" in value:
         return " or ".join(word(s) for s in value["anyOf"])
     return str(value["type"]).lower()

@@ -304,7 +304,7 @@ class _Reducer:
     def _object(self, reduced: Schema, flat: Schema, path: str, refs: Refs) -> Schema | None:
         rest, names = _open_part(flat)
         source = flat.get("properties") or dict.fromkeys(self._keys(names, path, refs), rest)
-        required = [n for n in flat.get("required", ()) if n in source]
+        required = [n for n in flat.get("required", ()) if isinstance(n, str) and n in source]
         properties: Schema = {}
         for name, inner in source.items():
             one = self.reduce(inner, f"{path}.{name}" if path else str(name), refs)

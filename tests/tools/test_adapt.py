@@ -165,3 +165,18 @@ def test_an_async_function_that_was_called_is_named() -> None:
     with pytest.raises(ConfigError, match=r"pass the function, look, and not what look\(...\) returns"):
         as_tools([called])
     called.close()
+
+
+@pytest.mark.parametrize("listed", [True, 5, "weather", {"name": "weather"}])
+def test_declarations_that_are_no_list_are_refused(listed: object) -> None:
+    for read in (as_tools, split_config_tools):
+        with pytest.raises(ToolDefinitionError, match="expected a list of declarations"):
+            read([{"function_declarations": listed}])
+
+
+@pytest.mark.parametrize(
+    "broken", [{"required": [["city"], 5]}, {"properties": {"city": {"type": "STRING", "enum": [b"x"]}}}]
+)
+def test_a_schema_that_is_no_json_is_declared_without_what_is_none(broken: dict[str, Any]) -> None:
+    (tool,) = as_tools([{"name": "weather", "description": "", "parameters": PARAMETERS | broken}])
+    assert list(tool.declaration()["parameters"]["properties"]) == ["city"]
