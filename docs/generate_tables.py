@@ -126,7 +126,7 @@ def reason_table() -> str:
         retry = RETRIES[rule.retry]
         lines.append(
             row(
-                ", ".join(f"… {text} …" for text in rule.texts.split("|")),
+                ", ".join(f"… {text} …" for text in rule.texts),
                 WHEN[rule.when],
                 f"`{rule.error_class.__name__}`",
                 retry,

@@ -43,15 +43,20 @@ class Verdict(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A close whose reason holds one of ``texts`` (lower case, between ``|``) means this, in the given part of a
+    """A close whose reason holds one of these texts (lower case, between ``|``) means this, in the given part of a
     session's life.
     """
 
-    texts: str
+    one_of: str
     error_class: type[LiveToolsError]
     retry: Retry
     advice: str = ""
     when: Literal["always", "setup", "session"] = "always"  # "setup": not up yet; "session": up
+
+    @property
+    def texts(self) -> list[str]:
+        """Each of them."""
+        return self.one_of.split("|")
 
 
 KEY = "check the API key: GEMINI_API_KEY, GOOGLE_API_KEY or connect(api_key=...)"
@@ -209,7 +214,7 @@ def known(reason: str, setup: bool) -> Verdict | None:
     """What this reason means, if a rule knows it; ``setup``: the session is not up yet."""
     reason, elsewhere = reason.lower(), "session" if setup else "setup"
     for rule in RULES:
-        if rule.when != elsewhere and any(text in reason for text in rule.texts.split("|")):
+        if rule.when != elsewhere and any(text in reason for text in rule.texts):
             return Verdict(rule.error_class, rule.retry, rule.advice)
     return None
 

@@ -23,10 +23,6 @@ import anyio
 from livetools.session.running import leaving
 from livetools.transport.loop.wake import on_trio, open_nurseries
 
-#: Seconds between two cancellations of what runs on at the end.
-AGAIN = 0.05
-
-
 T = TypeVar("T")
 
 #: The code of the user's that runs here: in its own task or thread, or in one that it has started.
@@ -59,11 +55,14 @@ class Leavable(Generic[T]):
 
     def end(self) -> None:
         """Cancel it until it ends, and abandon it if it still runs after ``CANCELLED_END`` seconds."""
+        now = time.monotonic()
         if self._leave_at == inf:
-            self._leave_at = time.monotonic() + leaving.CANCELLED_END
+            self._leave_at = now + leaving.CANCELLED_END
         self._cancel()
         if self._task is not None:
-            self._task.get_loop().call_later(AGAIN, self._insist)
+            left = self._leave_at - now
+            again = min(left, leaving.CANCELLED_AGAIN) if left > 0 else leaving.CANCELLED_AGAIN
+            self._task.get_loop().call_later(again, self._insist)
 
     def _insist(self) -> None:
         if self._task is not None:

@@ -25,5 +25,7 @@ LAST_WORDS = 5.0
 HANDLERS_END = 2.0
 #: Seconds in which what is cancelled must end.
 CANCELLED_END = 1.0
+#: Seconds between two cancellations of that, on asyncio; the last one comes when ``CANCELLED_END`` is over.
+CANCELLED_AGAIN = 0.05
 #: Seconds for the end of a session that could not be opened: it has no handlers, and no open connection.
 LEAVE_UNOPENED = 1.0

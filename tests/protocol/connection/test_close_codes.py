@@ -250,9 +250,9 @@ def test_a_modality_that_the_model_refuses_is_advised() -> None:
 
 
 def test_every_rule_can_be_reached() -> None:
-    in_session = {text for rule in RULES if rule.when == "session" for text in rule.texts.split("|")}
+    in_session = {text for rule in RULES if rule.when == "session" for text in rule.texts}
     for rule in RULES:
-        for text in rule.texts.split("|"):
+        for text in rule.texts:
             setup = rule.when == "setup" or (rule.when == "always" and text in in_session)
             verdict = classify(1008, f"… {text.title()} …", phase="setup" if setup else "turn")
             assert (verdict.error_class, verdict.retry) == (rule.error_class, rule.retry), text
@@ -261,7 +261,7 @@ def test_every_rule_can_be_reached() -> None:
 def test_advice_is_one_sentence_without_a_full_stop() -> None:
     for rule in RULES:
         assert not rule.advice.endswith(".")
-        assert rule.texts == rule.texts.lower()
+        assert rule.one_of == rule.one_of.lower()
 
 
 @given(st.integers(), st.text(), st.sampled_from(["connect", "setup", "idle", "turn", "tool", ""]))

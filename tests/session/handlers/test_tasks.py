@@ -46,6 +46,15 @@ async def answer(line: Any, *calls: dict[str, Any]) -> Any:
     return response["response"]
 
 
+async def begun_and_taken_back(line: Any, name: str) -> None:
+    """A call whose handler waits when the service cancels it."""
+    line.call(call(name))
+    await line.quiet()
+    line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+    await line.until(ToolCancelled)
+    await line.quiet()
+
+
 async def test_sync_and_async_functions_answer_side_by_side(opened: Opened) -> None:
     where: dict[str, threading.Thread] = {}
 
@@ -127,11 +136,7 @@ async def test_a_cancelled_async_tool_is_cancelled_and_undone_once(opened: Opene
             steps.append("cleaned up")
 
     async with opened([book]) as line:
-        line.call(call("book"))
-        await line.quiet()
-        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
-        await line.until(ToolCancelled)
-        await line.quiet()
+        await begun_and_taken_back(line, "book")
     assert steps == ["begun", "cleaned up", ("undo", "c1", None)]
 
 
@@ -147,11 +152,7 @@ async def test_a_cancelled_tool_may_wait_for_its_rollback_in_a_shield(opened: Op
                 steps.append("rolled back")
 
     async with opened([book]) as line:
-        line.call(call("book"))
-        await line.quiet()
-        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
-        await line.until(ToolCancelled)
-        await line.quiet()
+        await begun_and_taken_back(line, "book")
         assert steps == ["rolled back"]
 
 
