@@ -247,7 +247,8 @@ def test_a_frame_costs_the_same_however_many_handles_were_seen(tmp_path):
             finally:
                 sys.setprofile(None)
             assert recording.frames[-1].message == {"text": "words, handle-1"}
-    assert seen[0] == seen[1]
+    # A collection that falls into one of the two adds its callbacks; a look at every handle would add 1,000 calls.
+    assert abs(seen[1] - seen[0]) < 100
 
 
 def test_what_is_written_is_not_kept_in_memory_and_is_counted(tmp_path):
