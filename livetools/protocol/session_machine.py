@@ -321,7 +321,7 @@ class Machine(View):
         connection = self.connection
         at = min(
             connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
-            self.calls.deadlines.next(),
+            self.calls.due,
             self.turns.wake_at(self.calls.ledger.blocking > 0),
             self.limits.wake_at(),
         )

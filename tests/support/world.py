@@ -305,7 +305,7 @@ class World:
             if not self.policy.join:
                 self.check_run(book)
         if self.closed:
-            assert not self.calls.pending
+            assert not self.calls.ledger.pending
             assert not self.calls.replies.queue
             final = {CallState.PAID, CallState.VOID, CallState.DONE}
             assert all(r.state in final for r in self.records)
@@ -349,9 +349,9 @@ class World:
         records = tuple(
             (
                 (r.call.id, r.state, r.phase, r.link - self.link, r.deadline - now),
-                (r.running, r.started, r.undo, r.undone, r.delivered, r.kept is None, len(r.kept or ())),
+                (r.running, r.started, r.undo, r.delivered, r.kept is None, len(r.kept or ())),
                 None if r.outcome is None else str(r.outcome.response),
-                numbers((r.leader, *r.followers)),
+                numbers((r.leader, *(r.shared or ()))),
                 numbers(r.group),
                 calls.by_id.get(r.call.id) is r,
             )
