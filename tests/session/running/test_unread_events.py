@@ -267,7 +267,7 @@ async def test_what_ended_it_is_raised_once_behind_the_last_event() -> None:
         await inbox.next()
 
 
-async def test_an_event_that_is_no_json_is_kept_and_weighs_little() -> None:
+async def test_an_event_that_cannot_be_looked_at_is_kept_and_weighs_little() -> None:
     class Rude:
         def __getattr__(self, name: str) -> object:
             raise RuntimeError(name)
@@ -276,6 +276,15 @@ async def test_an_event_that_is_no_json_is_kept_and_weighs_little() -> None:
     inbox.put([ToolProgress(Call("1", "f"), value) for value in (Rude(), {(1, 2): Rude()}, "x" * 5_000)])
     assert len(await drained(inbox)) == 3
     assert inbox.dropped == 0
+
+
+async def test_a_value_that_holds_itself_twice_over_and_over_is_weighed_at_once() -> None:
+    value: object = "x"
+    for _ in range(60):
+        value = [value, value]  # 2**60 values to whoever walks through all of them, as JSON does
+    inbox = UnreadEvents()
+    inbox.put([ToolProgress(Call("1", "f"), value)])
+    assert len(await drained(inbox)) == 1
 
 
 async def test_results_and_arguments_have_a_weight() -> None:
