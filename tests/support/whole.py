@@ -388,7 +388,11 @@ class Whole:
         elif what == "interrupt":
             self.machine.interrupt(self.now)
         elif what == "update":
-            self.machine.update(self.plan, None, self.now)
+            try:
+                self.machine.update(self.plan, None, self.now)
+            except LocalProtocolError:
+                assert self.machine.connection.cannot_move
+                assert not self.machine.changes.waiting
         else:
             open_already = self.machine.input.in_activity
             try:
