@@ -288,7 +288,7 @@ async def test_a_value_that_holds_itself_twice_over_and_over_is_weighed_at_once(
 
 
 async def test_results_and_arguments_have_a_weight() -> None:
-    inbox = UnreadEvents(bound=10_000)
+    inbox = UnreadEvents(bound=40_000)
     for n in range(100):
         call = Call(str(n), "f", MappingProxyType({"text": "x" * 400}))
         inbox.put([ToolFinished(call, {"output": ["y" * 400]}, ToolError("z"), 0.1)])
