@@ -34,7 +34,7 @@ class View:
 
     def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
         self.actions: deque[Action] = deque()
-        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.idle_signal), Said()
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)

@@ -211,7 +211,7 @@ class World:
     def resume(self) -> None:
         """The link is gone; the next one restores the session."""
         self.lose()
-        if self.plan.answer_lost and not self.closed:
+        if self.plan.answers_lost and not self.closed:
             lost = [b for b in self.books if b.lost and b.link == self.link - 1 and not b.cancelled]
             frames = self.calls.resumed(self.link)
             answers = [r for f in frames for r in responses(json.loads(f))]

@@ -111,7 +111,7 @@ class Calls:
         record = self._enter(0, call, now)
         self._tell(ToolStarted(call))
         self._move(record, Move.LOSE, now)
-        if self.plan.answer_lost:
+        if self.plan.answers_lost:
             self.lost = (*self.lost, record)
         self._admit(record, now)
 
@@ -242,7 +242,7 @@ class Calls:
             self._move(record, Move.LOSE, now)
         self._fill(now)
         # Those that are lost already: no handle holds their errors, and the next session may wait for the same calls.
-        self.lost = (*self.lost, *owed) if self.plan.answer_lost else ()
+        self.lost = (*self.lost, *owed) if self.plan.answers_lost else ()
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""

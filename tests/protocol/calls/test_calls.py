@@ -385,7 +385,7 @@ def left_behind(restored: bool = True, **fields: Any) -> Driver:
 
 
 def test_a_call_that_was_left_behind_is_run_here_and_its_result_is_told_once() -> None:
-    d = left_behind(answer_lost=True)
+    d = left_behind(answers_lost=True)
     assert d.started == ["c1"]  # of c2 there is no tool here
     [(id, response)] = d.answers()
     assert id == "c1"
