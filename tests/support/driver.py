@@ -124,8 +124,9 @@ class Driver:
         """What the shell does after each input."""
         self.actions += self.machine.actions
         self.machine.actions.clear()
+        frames = self.machine.frames()
         self.events += self.machine.events()
-        for frame in self.machine.frames():
+        for frame in frames:
             if (data := frame.make()) is not None:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
