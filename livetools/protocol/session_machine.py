@@ -157,7 +157,14 @@ class Machine(View):
             )
         frame = outgoing.client_content(turns, turn_complete)
         doubtful = not says_something(turns)
-        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
+        item = Item(
+            "content",
+            frame,
+            Receipt(),
+            prompts=turn_complete,
+            doubtful=doubtful,
+            contents=tuple(turns),
+        )
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
