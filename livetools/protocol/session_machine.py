@@ -29,7 +29,7 @@ from livetools.events import (
     Reconnecting,
 )
 from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.connection.connection_states import LinkState
+from livetools.protocol.connection.connection_states import READABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
@@ -99,12 +99,13 @@ class Machine(View):
 
         ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
         """
-        if self.connection.reads(link):  # else a socket that was replaced
+        connection, reception = self.connection, self.reception
+        if link == connection.current and connection.state in READABLE:  # else a socket that was replaced
             # The setup is completed before the rest of the frame is read: calls in it are of this session.
-            if self.connection.state is _SETUP and self.reception.completes_setup(data):
-                self._do(self.connection.completed(now), now)
-            self.reception.receive(link, data, now, overdue)
-            if self.reception.cuts_next:
+            if connection.state is _SETUP and reception.completes_setup(data):
+                self._do(connection.completed(now), now)
+            reception.receive(link, data, now, overdue)
+            if reception.cuts_next:
                 self.interrupt(now)
             self._after(now)
 
@@ -151,7 +152,7 @@ class Machine(View):
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
-        if self.dispatch.conversing and not self.plan.content_mid_session:
+        if self.dispatch.conversing and self.plan.content_mid_session == "refused":
             raise LocalProtocolError(
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
@@ -230,12 +231,12 @@ class Machine(View):
         # Nothing is under way that could be cut off. With answer it is the next turn that nobody wants to hear.
         if self.turns.idle:
             if answer:
-                self.reception.cut_next()
+                self.reception.cut_off(next=True)
             return
         self.reception.cut_off()
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
         # the rest.
-        if self.plan.content_mid_session:
+        if self.plan.content_mid_session != "refused":
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.cut_off(now)
         self.speech.cut_off(now)
@@ -328,7 +329,7 @@ class Machine(View):
         connection = self.connection
         at = min(
             connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
-            self.calls.deadlines.next(),
+            self.calls.due,
             self.turns.wake_at(self.calls.ledger.blocking > 0),
             self.limits.wake_at(),
         )
@@ -393,7 +394,8 @@ class Machine(View):
         if self.connection.stood:
             self.input.new_session()
         plan = self.plan
-        return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
+        seed = self._transcript.seed(plan.seed_functions == "honoured", plan.seed_ends_with_user)
+        return self.input.without(seed)
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session is open."""
@@ -406,7 +408,7 @@ class Machine(View):
         for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
         link = self.connection.current
-        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
+        errors = self.calls.resumed(link) if restored and self.plan.answers_lost else []
         # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
         # unanswered.
         self.dispatch.begin(link, [*errors, *self._history])
