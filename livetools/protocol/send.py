@@ -82,7 +82,7 @@ class Dispatch:
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
         # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
-        if instructions is None and self.calls.plan.empty_turn:
+        if instructions is None and self.calls.plan.empty_turn == "honoured":
             return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
         return self.text(wording.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 

@@ -151,7 +151,7 @@ class Machine(View):
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
-        if self.dispatch.conversing and not self.plan.content_mid_session:
+        if self.dispatch.conversing and self.plan.content_mid_session == "refused":
             raise LocalProtocolError(
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
@@ -228,7 +228,7 @@ class Machine(View):
         self.reception.cut_off()
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
         # the rest.
-        if self.plan.content_mid_session:
+        if self.plan.content_mid_session != "refused":
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.cut_off(now)
         self.speech.cut_off(now)
@@ -321,7 +321,7 @@ class Machine(View):
         connection = self.connection
         at = min(
             connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
-            self.calls.deadlines.next(),
+            self.calls.due,
             self.turns.wake_at(self.calls.ledger.blocking > 0),
             self.limits.wake_at(),
         )
@@ -386,7 +386,8 @@ class Machine(View):
         if self.connection.stood:
             self.input.new_session()
         plan = self.plan
-        return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
+        seed = self._transcript.seed(plan.seed_functions == "honoured", plan.seed_ends_with_user)
+        return self.input.without(seed)
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session is open."""
@@ -399,7 +400,7 @@ class Machine(View):
         for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
         link = self.connection.current
-        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
+        errors = self.calls.resumed(link) if restored and self.plan.answers_lost else []
         # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
         # unanswered.
         self.dispatch.begin(link, [*errors, *self._history])

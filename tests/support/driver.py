@@ -17,8 +17,8 @@ GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 
 
 def plan(*policies: CallPolicy, **fields: Any) -> Plan:
-    """A plan with these tools."""
-    fields = {"model": GEMINI, "setup": {"model": GEMINI}, **fields}
+    """A plan with these tools, for a model that wants to hear nothing of lost calls."""
+    fields = {"model": GEMINI, "setup": {"model": GEMINI}, "answers_lost": False, **fields}
     return Plan(policies={p.name: p for p in policies}, **fields)
 
 

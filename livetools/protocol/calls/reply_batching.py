@@ -98,7 +98,7 @@ class Replies:
         # A call of the same name that was made earlier and is not ready would be taken for the one that is answered.
         ready = {record.run for reply in replies for record in _unnamed(reply)}
         before: dict[str, int] = {}  # by name: the first that is not ready, or that waits itself
-        for record in self._ledger.pending.values():  # in the order of their runs
+        for record in self._ledger.pending:  # in the order of their runs
             if not record.named and record.run not in ready:
                 before.setdefault(record.call.name, record.run)
         first: list[AnswerFrame] = []

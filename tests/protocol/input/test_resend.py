@@ -270,7 +270,7 @@ def test_a_turn_that_audio_began_does_not_pass_for_the_reading_of_a_text_that_wa
 
 
 def test_a_turn_on_the_errors_of_lost_calls_does_not_pass_for_the_reading_of_a_text() -> None:
-    d = live(ASYNC, answer_lost=True)
+    d = live(ASYNC, answers_lost=True)
     d.server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
     reconnect(d.call(("a", "tool")))
     assert len(d.answers()) == 1
@@ -459,7 +459,7 @@ def test_nor_does_the_quiet_after_a_late_answer() -> None:
 
 
 def test_an_idle_that_only_repeats_a_turns_end_does_not_break_the_quiet() -> None:
-    d = stalled(live(status_signal=True), "one", "two")
+    d = stalled(live(idle_signal=True), "one", "two")
     send(d, "three").say("to three").turn_complete(interactionStatus="IDLE").later(3)
     d.server({"interactionStatus": "IDLE"}).later(1)
     assert reconnect(d).texts() == ["one", "two", "three"]
@@ -469,7 +469,7 @@ def test_an_idle_that_only_repeats_a_turns_end_does_not_break_the_quiet() -> Non
 
 
 def test_a_silent_answer_that_was_received_is_not_lost_in_a_move() -> None:
-    d = send(live(ASYNC, answer_lost=True), "?").call(("a", "tool")).say("working").turn_complete()
+    d = send(live(ASYNC, answers_lost=True), "?").call(("a", "tool")).say("working").turn_complete()
     d.settle("a", scheduling="SILENT").later(5).server(HANDLE)
     assert len(move(d).answers()) == 1
     assert "ToolLost" not in d.names
