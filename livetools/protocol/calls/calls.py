@@ -22,7 +22,8 @@ from livetools.events import (
 )
 from livetools.protocol.input.resend import Entry
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import Asked, PartialCalls
+from livetools.protocol.messages.incoming import PlainCall
+from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
@@ -71,7 +72,7 @@ class Calls:
 
     # Inputs
 
-    def receive_calls(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
+    def receive_calls(self, link: int, asked: Iterable[PlainCall], now: float) -> list[Record]:
         """The calls of one message. Returns those that are new, or asked again on a new link."""
         records: list[Record] = []  # in the order of the message
         again: list[Record] = []
@@ -340,11 +341,10 @@ class Calls:
 
     # Before the handler
 
-    def _enter(self, link: int, one: Asked, now: float) -> Record:
+    def _enter(self, link: int, one: PlainCall | Call, now: float) -> Record:
         self.counted = run = self.counted + 1
-        # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
-        # which is never written.
-        call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
+        # Without an id (older Vertex) the call gets one of ours, which is never written.
+        call = Call(one.id or f"unnamed-{run}", one.name, one.args)
         plan = self.plan
         record = Record(run, call, plan.policies.get(one.name, plan.undeclared), link, now)
         self.ledger.enter(record)
@@ -360,7 +360,7 @@ class Calls:
                 del self.by_id[old]
         return record
 
-    def _asked_again(self, link: int, one: Asked, record: Record | AnsweredCall) -> Record:
+    def _asked_again(self, link: int, one: PlainCall, record: Record | AnsweredCall) -> Record:
         """The record of a call that this link asks again."""
         if isinstance(record, AnsweredCall):
             call = Call(str(one.id), one.name, one.args)
