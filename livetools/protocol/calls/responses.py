@@ -24,7 +24,7 @@ Parts: TypeAlias = Sequence[JSONObject]  # media beside a response
 class Answer(Frame, kw_only=True, eq=False):
     """A function response: an answer, an acknowledgement, a yield, or a word that the call waits.
 
-    ``body`` is what goes out, in one message with ``rest``, which stands behind it. What the server takes back while it
+    ``body`` is what goes out, in one message with the ``rest`` behind it. What the server takes back while it
     waits is left out, until the bytes are made.
     """
 
