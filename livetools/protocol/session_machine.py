@@ -29,7 +29,7 @@ from livetools.events import (
     Reconnecting,
 )
 from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.connection.connection_states import LinkState
+from livetools.protocol.connection.connection_states import READABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
@@ -99,12 +99,13 @@ class Machine(View):
 
         ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
         """
-        if self.connection.reads(link):  # else a socket that was replaced
+        connection, reception = self.connection, self.reception
+        if link == connection.current and connection.state in READABLE:  # else a socket that was replaced
             # The setup is completed before the rest of the frame is read: calls in it are of this session.
-            if self.connection.state is _SETUP and self.reception.completes_setup(data):
-                self._do(self.connection.completed(now), now)
-            self.reception.receive(link, data, now, overdue)
-            if self.reception.cuts_next:
+            if connection.state is _SETUP and reception.completes_setup(data):
+                self._do(connection.completed(now), now)
+            reception.receive(link, data, now, overdue)
+            if reception.cuts_next:
                 self.interrupt(now)
             self._after(now)
 
@@ -157,7 +158,14 @@ class Machine(View):
             )
         frame = outgoing.client_content(turns, turn_complete)
         doubtful = not says_something(turns)
-        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
+        item = Item(
+            "content",
+            frame,
+            Receipt(),
+            prompts=turn_complete,
+            doubtful=doubtful,
+            contents=tuple(turns),
+        )
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
@@ -223,7 +231,7 @@ class Machine(View):
         # Nothing is under way that could be cut off. With answer it is the next turn that nobody wants to hear.
         if self.turns.idle:
             if answer:
-                self.reception.cut_next()
+                self.reception.cut_off(next=True)
             return
         self.reception.cut_off()
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared

@@ -131,11 +131,11 @@ class Driver:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
                 frame.receipt.end()
-            if frame.write is not None:
-                frame.write.handed = True
-                if frame.write.asks:
+            if frame.ends is not None:
+                frame.ends.handed = True
+                if frame.ends.asks:
                     self.pings += 1
-                    frame.write.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
+                    frame.ends.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
         return self
 
     def _pong(self, link: int, before: int, lost: bool) -> int | None:
