@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, NoReturn, Self, overload
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
@@ -118,18 +118,9 @@ class Session(SessionBase):
             self._driver.machine.said.read_by_loop()
         return self
 
-    async def __anext__(self) -> Event:
+    def __anext__(self) -> Coroutine[Any, Any, Event]:
         """The next event. Cancelling loses no event. Raises, once, the error that ended the session."""
-        driver = self._here()
-        # Nearly always there is one, which takes no coroutine.
-        event = driver.inbox.take() or await driver.inbox.get()
-        if event is not None:
-            return event
-        # Raised once: a loop that begins again after it ends at once.
-        if driver.error is not None and not self._ended:
-            self._ended = True
-            raise driver.why_over()
-        raise StopAsyncIteration
+        return self._here().inbox.next()
 
     async def ask(self, text: str, timeout: float | None = None) -> Reply:
         """Send a user turn and wait for the whole answer, with all calls that the model makes for it.

@@ -42,7 +42,6 @@ class SessionBase:
         self._driver: SessionDriver | None = None
         self._rate = 0  # of the audio that is sent
         self._samples = Samples()  # of it
-        self._ended = False  # the iterator has been raised the error
 
     @property
     def handle(self) -> str | None:
@@ -309,10 +308,14 @@ class SessionBase:
 
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
-        driver = self._driver if self._driver is not None else self._running()
-        # The check that nearly every call passes; the other one finds the words for the error.
-        if self._host.here() is not self._host.loop:
-            self._host.require_loop()
+        # Every event passes this: the check that says no finds the words for the error.
+        driver = self._driver or self._running()
+        try:
+            if self._host.here() is self._host.loop:
+                return driver
+        except RuntimeError:  # no loop runs here
+            pass
+        self._host.require_loop()
         return driver
 
     def _live(self) -> SessionDriver:

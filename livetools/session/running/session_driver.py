@@ -96,7 +96,7 @@ class SessionDriver(Driver[Machine]):
         if isinstance(error, SetupTimeout):
             error = self.sockets.progress.timed_out(self.machine.plan.setup_timeout)
         self.error = error
-        self.inbox.close()
+        self.inbox.close(None if error is None else self.why_over)
         self.over.set()
 
     def show(self, events: Sequence[Event]) -> None:
@@ -108,7 +108,7 @@ class SessionDriver(Driver[Machine]):
         for event in events:
             self._transcript.event(event)
             self._listeners.event(event)
-        self.inbox.put(*events)
+        self.inbox.put(events)
 
     def transport(self, link: int) -> Transport | None:
         """The connection of this number, if it is open."""

@@ -95,7 +95,9 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
-        self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
+        self.here: Callable[[], object] = (
+            this_loop  # the loop that runs here; RuntimeError, where another kind does
+        )
         self._ended: anyio.Event | None = None  # on trio; on asyncio the task itself is waited for
         self._group: TaskGroup | None = None  # from the first step of ``main`` on
         self._stopped = False
@@ -115,9 +117,11 @@ class Host:
 
             self._ended = anyio.Event()
             self._nursery = trio.open_nursery()
+            self.here = trio.lowlevel.current_trio_token
             nursery = await self._nursery.__aenter__()
             nursery.start_soon(self._run, main, name=self._name)
         else:
+            self.here = asyncio.get_running_loop
             self._task = asyncio.create_task(self._run(main), name=self._name)
         try:
             await self._ready.wait()
@@ -161,9 +165,9 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        if self.here() is self.loop or self.loop is None:
-            return
         here = this_loop()
+        if here is self.loop or self.loop is None:
+            return
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(
             f"the {self._name} belongs to the event loop that opened it, {self.loop!r}, and is used {used}."
