@@ -98,7 +98,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
         self, session: SDKSession, plan: Plan, starter: Starter, hooks: Sequence[Hooks], deps: object
     ) -> None:
         super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session, starter)})
-        self.tasks = Tasks(starter, ToolRunner(plan.response_key, hooks), self, deps)
+        self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""

@@ -43,9 +43,33 @@ CLOSING_SILENCE = 1.0
 MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """The part of a profile that a session acts on while it runs. It is a part of each plan too."""
+
+    # function calls
+    answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
+    closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
+
+    # what it is sent, and when
+    text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
+    content_mid_session: Treatment = "honoured"  # clientContent after the first turn
+    stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
+    context_update: Treatment = "refused"  # contextUpdate
+    empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
+
+    # the session
+    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # how it takes history
+    seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
+    seed_ends_with_user: bool = False  # a seed must end with a user's turn
+
+    # what it sends
+    idle_signal: bool = False  # interactionStatus; a turn ends with IDLE, not with turnComplete
+
+
 @explains_keywords()
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelProfile:
+class ModelProfile(SessionFacts):
     """How one model family behaves. Each field has a default that permits; ``ModelProfile(input_block=True)``.
 
     ::
@@ -72,23 +96,16 @@ class ModelProfile:
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
-    answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
-    closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
     builtin_tools: frozenset[str] = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
     idle_tools: frozenset[str] = frozenset()  # accepted, though it does not have them; never used
     mixes_search: bool = True  # googleSearch beside function declarations
 
     # what it is sent, and when
-    text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
-    content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
     input_block: bool = False  # audio and video must not be sent while a blocking call is open
     input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what such input does
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
-    stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
-    context_update: Treatment = "refused"  # contextUpdate
-    empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
 
     # setup
     modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it can answer with
@@ -114,12 +131,8 @@ class ModelProfile:
     handle_at_setup: Literal["never", "asked", "always"] = "never"  # a handle comes right after setupComplete
     handle_every: float | None = None  # seconds between handles while nothing happens; None: after turns
     unknown_handle: tuple[int, str] = (1008, "Requested entity was not found.")
-    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # how it takes history
-    seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
-    seed_ends_with_user: bool = False  # a seed must end with a user's turn
 
     # what it sends
-    idle_signal: bool = False  # interactionStatus; a turn ends with IDLE, not with turnComplete
     empty_frames: bool = False  # {} between content frames
     combines: bool = False  # one event may hold audio, transcript and turnComplete together
     turn_complete: bool = True  # False: its turns end with generationComplete, without usage

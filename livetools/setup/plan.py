@@ -8,15 +8,15 @@ What the service would close the connection for is a ConfigError; what it would 
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
 from . import config_fields
 from .config_fields import Object, wire_model
-from .model_profiles import ModelProfile, find
+from .model_profiles import ModelProfile, SessionFacts, find
 from .option_defaults import APPROVAL_TIMEOUT, INPUT_GATE
 from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
 from .sdk.camel_case import snake
@@ -82,30 +82,13 @@ def make_plan(
         profile=profile,
         resumption="sessionResumption" in setup,
         transparent=bool(setup.get("sessionResumption", {}).get("transparent")),
-        **_facts(profile),
+        undeclared=dataclasses.replace(
+            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
+        ),
+        **{fact.name: getattr(profile, fact.name) for fact in dataclasses.fields(SessionFacts)},
         **options,
     )
     return _with_tools(plan, tools, told)
-
-
-def _facts(profile: ModelProfile) -> dict[str, Any]:
-    """What the machine must know of the model."""
-    return {
-        "text_channel": profile.text_channel,
-        "content_mid_session": profile.content_mid_session != "refused",
-        "stream_end_ends_turn": profile.stream_end_ends_turn,
-        "takes_update": profile.context_update == "honoured",
-        "empty_turn": profile.empty_turn == "honoured",
-        "seed": profile.seed,
-        "seed_functions": profile.seed_functions == "honoured",
-        "seed_ends_with_user": profile.seed_ends_with_user,
-        "status_signal": profile.idle_signal,
-        "undeclared": replace(
-            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
-        ),
-        "answer_lost": profile.answers_lost,
-        "closes_lost": profile.closes_lost,
-    }
 
 
 def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions: object = None) -> Plan:
@@ -115,7 +98,7 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
     """
     if instructions is not None:
         content = read_as(instructions, "Content", "instructions")
-        plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
+        plan = dataclasses.replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan
     return _with_tools(plan, tools, [])
@@ -144,7 +127,9 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
         setup.setdefault("inputAudioTranscription", {})
     told = [*plan.warnings]
     _details(setup, plan.profile, told)
-    return replace(plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told))
+    return dataclasses.replace(
+        plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told)
+    )
 
 
 def _resume(
@@ -301,7 +286,7 @@ def _with_tools(plan: Plan, specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     setup = {key: value for key, value in plan.setup.items() if key != "tools"}
     if entries:
         setup["tools"] = entries
-    return replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
+    return dataclasses.replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
 
 
 def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[str]) -> Object:

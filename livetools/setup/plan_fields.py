@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from livetools.errors import ConfigError
 
 from . import option_defaults as defaults
-from .model_profiles import CLOSING_SILENCE, ModelProfile
+from .model_profiles import CLOSING_SILENCE, ModelProfile, SessionFacts
 
 #: What an option must be: a test of its value, and what messages call it.
 Expected: TypeAlias = tuple[Callable[[Any], bool], str]
@@ -84,8 +84,8 @@ UNDECLARED = CallPolicy("", handled=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
+class Plan(SessionFacts):
+    """Everything the machine needs to know of a session, with the facts of its model. Built by ``plan.make_plan``."""
 
     model: str  # as on the wire: models/… or projects/…
     setup: Mapping[str, Any]  # the setup object, without a handle
@@ -102,20 +102,8 @@ class Plan:
     allowed: frozenset[str] | None = None
 
     # what the model is sent, and when
-    text_channel: Literal["client_content", "realtime"] = "client_content"
-    content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
-    # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
-    stream_end_ends_turn: bool = True
     input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
-    takes_update: bool = False  # contextUpdate
-    empty_turn: bool = False  # turnComplete without turns makes the model speak
-    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
-    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only words and media go
-    seed_ends_with_user: bool = False  # 2.5
-    status_signal: bool = False  # a turn ends with interactionStatus IDLE
     undeclared: CallPolicy = UNDECLARED  # of a call to what was not declared
-    answer_lost: bool = False  # a resumed session wants an error for each call that was lost
-    closes_lost: bool = False  # and sends an empty turn once it has read them
 
     # the line
     resumption: bool = True  # ask for handles

@@ -354,10 +354,10 @@ class TestPolicies:
         assert make_plan(LIVE, input_gate=True).input_block
         assert not make_plan(NATIVE, input_gate=False).input_block
         plan = make_plan(FLASH)
-        assert (plan.text_channel, plan.content_mid_session) == ("realtime", False)
-        assert make_plan(LIVE).takes_update
-        assert make_plan(THINKING, config=LOW).status_signal
-        assert [make_plan(m).answer_lost for m in (NATIVE, FLASH, LIVE)] == [False, True, True]
+        assert (plan.text_channel, plan.content_mid_session) == ("realtime", "refused")
+        assert make_plan(LIVE).context_update == "honoured"
+        assert make_plan(THINKING, config=LOW).idle_signal
+        assert [make_plan(m).answers_lost for m in (NATIVE, FLASH, LIVE)] == [False, True, True]
 
 
 class TestTools:

@@ -36,7 +36,7 @@ def change(machine: Machine, agent: Agent, now: float, event: Event | None = Non
     frame = None
     # Within the connection where the model reads the change there; else the machine moves to another connection, whose
     # setup holds it.
-    if plan.takes_update:
+    if plan.context_update == "honoured":
         instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
         tools = None if specs is None else plan.setup.get("tools", [])
         frame = outgoing.context_update(instructions, tools)

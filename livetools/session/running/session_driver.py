@@ -14,8 +14,7 @@ from livetools.protocol.calls.driver_actions import Action, Close, Dial, End, Ha
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
-from livetools.session.handlers.approvals import warn_unread
-from livetools.session.handlers.run_tool import ToolRunner
+from livetools.session.handlers.run_tool import ToolRunner, warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails, check_words
 from livetools.session.startup import Startup
@@ -53,8 +52,8 @@ class SessionDriver(Driver[Machine]):
         machine = Machine(plan, reconnect=startup.policy, transcript=transcript, left=left)
         self.sockets = Sockets(starter, startup.dialer, startup.endpoint, self)
         super().__init__(machine, startup.clock, starter, self.sockets.standing, listeners.taps)
-        runner = ToolRunner(plan.response_key, hooks)
-        self.tasks = Tasks(starter, runner, self, startup.deps, session)
+        runner = ToolRunner(self, plan.response_key, hooks, startup.deps, session)
+        self.tasks = Tasks(starter, runner)
         self._transcript, self._listeners, self._ready = transcript, listeners, ready
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(self.clock)
@@ -125,12 +124,12 @@ class SessionDriver(Driver[Machine]):
         """See :func:`.hand_off.hand_off`."""
         return hand_off(self.machine, run, outcome, self.clock.now())
 
-    async def approved(self, run: int, verdict: bool | str | None) -> None:
+    def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
         record = self.machine.record(run)
         if verdict is True and not self.inbox.iterated and record is not None:
             warn_unread(record.call.name, record.policy.approval_timeout)
-        await super().approved(run, verdict)
+        super().approved(run, verdict)
 
     async def cut_off(self, answer: bool) -> None:
         """The rest of the model's turn is not wanted, and not reported. ``answer``: of the one that answers the user's

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
-from msgspec import json
-
 from livetools import events
 from livetools.errors import ConcurrencyError
 from livetools.events import Event, Interrupted, TurnComplete
@@ -32,6 +30,7 @@ LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
+LOOKED = 10_000  # values of an event that are weighed: one that holds itself twice has no end
 SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all that waits
 
 #: The number of an event, and its weight.
@@ -164,21 +163,35 @@ class UnreadEvents:
 
 
 def _weight(event: Event) -> int:
-    """About how many bytes an event holds: its data, or its texts, results and messages, as JSON.
+    """About how many bytes an event holds: its texts, and the results and messages in it.
 
-    A tool's progress may be any object of the user's: one that is no JSON weighs nothing.
+    A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
-    if isinstance(event, events.AudioChunk | events.VideoChunk):
+    if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
         return len(event.data)
+    size, looked = 0, 0
+    waiting: list[object] = [event]
+    while waiting and looked < LOOKED:
+        value = waiting.pop()
+        looked += 1
+        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
+            size += len(value)  # type: ignore[arg-type]  # asked above
+            continue
+        inner = _inner(value)
+        size += EVENT_OVERHEAD * len(inner)
+        waiting += inner
+    return size
+
+
+def _inner(value: object) -> Sequence[object]:
+    kind = type(value)
     try:
-        return len(_JSON.encode(event))
+        if issubclass(kind, dict | MappingProxyType):
+            return list(value.values())  # type: ignore[attr-defined]  # asked above
+        if issubclass(kind, list | tuple):
+            return value  # type: ignore[return-value]
+        if hasattr(kind, "__dataclass_fields__"):
+            return [getattr(value, name) for name in kind.__dataclass_fields__]
     except Exception:
-        log.debug("a %s could not be weighed", type(event).__name__)
-        return 0
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, MappingProxyType) else None
-
-
-_JSON = json.Encoder(enc_hook=_plain)
+        log.debug("a %s could not be weighed", kind.__name__)
+    return ()

@@ -60,7 +60,7 @@ class Line(Driver[AttachedMachine]):
         self.numbers = itertools.count()
         plan = make_plan("any", specs_of(tools), profile=ModelProfile(), reconnect=False)
         super().__init__(AttachedMachine(plan), clock, starter, {LINK: self.recorder})
-        self.tasks = Tasks(starter, ToolRunner(), self)
+        self.tasks = Tasks(starter, ToolRunner(self))
 
     def show(self, events: Sequence[Event]) -> None:
         raise AssertionError("there are none")

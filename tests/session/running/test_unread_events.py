@@ -267,7 +267,7 @@ async def test_what_ended_it_is_raised_once_behind_the_last_event() -> None:
         await inbox.next()
 
 
-async def test_an_event_that_is_no_json_is_kept_and_weighs_little() -> None:
+async def test_an_event_that_cannot_be_looked_at_is_kept_and_weighs_little() -> None:
     class Rude:
         def __getattr__(self, name: str) -> object:
             raise RuntimeError(name)
@@ -278,8 +278,17 @@ async def test_an_event_that_is_no_json_is_kept_and_weighs_little() -> None:
     assert inbox.dropped == 0
 
 
+async def test_a_value_that_holds_itself_twice_over_and_over_is_weighed_at_once() -> None:
+    value: object = "x"
+    for _ in range(60):
+        value = [value, value]  # 2**60 values to whoever walks through all of them, as JSON does
+    inbox = UnreadEvents()
+    inbox.put([ToolProgress(Call("1", "f"), value)])
+    assert len(await drained(inbox)) == 1
+
+
 async def test_results_and_arguments_have_a_weight() -> None:
-    inbox = UnreadEvents(bound=10_000)
+    inbox = UnreadEvents(bound=40_000)
     for n in range(100):
         call = Call(str(n), "f", MappingProxyType({"text": "x" * 400}))
         inbox.put([ToolFinished(call, {"output": ["y" * 400]}, ToolError("z"), 0.1)])
