@@ -358,7 +358,7 @@ class World:
             for r in self.records
         )
         queue = tuple(
-            tuple((a.kind, number[id(a.record)], str(a.body)) for a in reply.answers)
+            tuple((a.kind, number[id(a.record)], str(a.body)) for a in (reply, *reply.rest))
             for reply in calls.replies.queue
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)

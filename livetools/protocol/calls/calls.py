@@ -20,7 +20,7 @@ from livetools.events import (
     ToolProgress,
     ToolStarted,
 )
-from livetools.protocol.input.resend import Entry
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import PlainCall
 from livetools.protocol.messages.partial_calls import PartialCalls
@@ -32,7 +32,7 @@ from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
 from .reply_batching import Replies
-from .responses import Answer
+from .responses import Answer, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -132,7 +132,7 @@ class Calls:
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
             part = wording.without_unread(yielded, policy.media)
-            self.replies.put([Answer("yield", record, part.response, scheduling, True, part.parts)])
+            self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -178,7 +178,7 @@ class Calls:
             if record.policy.takes_more and record.state is CallState.OWED:
                 waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
                 scheduling = "SILENT" if record.policy.takes_scheduling else None
-                self.replies.put([Answer("word", record, waits, scheduling, will_continue=True)])
+                self.replies.put(response_to("word", record, waits, scheduling, will_continue=True))
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -196,7 +196,7 @@ class Calls:
         self._fill(now)
         return [call.run for call in known]
 
-    def read(self, entries: Iterable[Entry]) -> None:
+    def read(self, entries: Iterable[Frame]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
             if type(entry) is Answer and entry.kind == "answer":
@@ -206,7 +206,7 @@ class Calls:
                 if self.by_id.get(id) is record:
                     self.by_id[id] = record.packed() or record
 
-    def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
+    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame]) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
         parts: dict[int, list[Mapping[str, Any]]] = {}
         for entry in (*unseen, *self.replies.waiting()):
@@ -232,7 +232,7 @@ class Calls:
         records, self.texts = self.texts, ()
         return [(r.call, wording.late_result(r, self.plan.response_key)) for r in records]
 
-    def lose(self, now: float, unread: Iterable[Entry]) -> None:
+    def lose(self, now: float, unread: Iterable[Frame]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
         swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
@@ -255,21 +255,23 @@ class Calls:
             return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
         texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        return [outgoing.tool_response([Answer("answer", r, outgoing.failure(t)).body for r, t in texts])]
+        return [
+            outgoing.tool_response([response_to("answer", r, outgoing.failure(t)).body for r, t in texts])
+        ]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
         self.lost = ()
         self.by_id.clear()
 
-    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
         # Those that share a run end before the one that runs: nobody is left then to run for.
         for record in reversed({**sent, **self.records}.values()):
             self._move(record, Move.CLOSE, now)
-        self.replies.queue.clear()
+        self.replies.queue = ()
         self.by_id.clear()
         self.texts = ()
         self.due = inf
@@ -378,7 +380,7 @@ class Calls:
             # Those of a background call are no responses: its text will hold them.
             if record.kept and not record.policy.background:
                 for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.put([Answer("yield", record, part, record.policy.scheduling, True)])
+                    self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
             for effect in effects:
                 PERFORM[effect](self, record, now)
             # The model that asks again has not read the acknowledgement, or does not know of it.
@@ -509,7 +511,7 @@ class Calls:
 
     def _acknowledge(self, record: Record, now: float) -> None:
         said = {self.plan.response_key: wording.under_way(record.call.name)}
-        self.replies.put([Answer("acknowledgement", record, said)])
+        self.replies.put(response_to("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float) -> None:
         self.replies.answer(record)
