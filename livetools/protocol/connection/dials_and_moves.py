@@ -39,7 +39,7 @@ MOVE_PONG_TIMEOUT = 10.0
 PONG_CHECK_INTERVAL = 0.25
 
 
-class Snapshot(Struct, frozen=True, gc=False):
+class Snapshot(Struct, frozen=True):
     """What the session is doing when the connection asks."""
 
     #: A call is open; or something is expected from the model; or nobody would lose anything with the connection.
