@@ -23,11 +23,10 @@ from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.resend import Entry, Outbox
-from livetools.protocol.messages.incoming import ServerMessage, parse
+from livetools.protocol.input.resend import Frame, Outbox
+from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.known_fields import Fields
-from livetools.protocol.messages.partial_calls import Asked
-from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
+from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_and_latency import PERCEIVED, SpeechTimes
@@ -56,13 +55,10 @@ class Reception:
     _rate: int = 0  # of the sound
     started: SessionStarted = field(default_factory=SessionStarted)  # what is known of the session
 
-    def cut_off(self) -> None:
-        """The user has cut the model off: the rest of its turn is not reported."""
-        self.suppressed, self.cuts_next = True, False
-
-    def cut_next(self) -> None:
-        """The user cuts the model off as soon as it speaks, and hears nothing of that turn."""
-        self.suppressed = self.cuts_next = True
+    def cut_off(self, next: bool = False) -> None:
+        """The user has cut the model off: the rest of its turn is not reported. ``next``: as soon as it speaks, and
+        nothing of that turn is reported."""
+        self.suppressed, self.cuts_next = True, next
 
     def stalled(self) -> None:
         """The turn under way has no end: what comes now is reported, unless it was cut off before it began."""
@@ -93,20 +89,23 @@ class Reception:
         # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
-        read: Sequence[Entry] = ()
+        read: Sequence[Frame] = ()
         # Nearly all messages are of a few kinds, which are not read in full.
+        said: list[PlainCall] | Event | None
+        if len(data) < LARGE or (said := only_media(data)) is None:
+            said = only_calls_or_words(data)
         # A plain call may be the last piece of one that comes in pieces: then the general way must join them.
-        if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
+        if type(said) is list and not self.calls.partial.growing:
             # What the model has read is judged before its calls are entered, by the turns that had ended until then.
             read = self.outbox.output(self.turns.ends)
-            self._called(link, calls, now)
-        elif (said := only_media(data) or only_words(data)) is not None:
+            self._called(link, said, now)
+        elif said is None or isinstance(said, list):
+            self._whole_message(link, parse(data), now)
+        else:
             # What the model says shows what it has read, a transcript of the user's shows nothing.
             if type(said) in SPOKEN:
                 read = self.outbox.output(self.turns.ends)
             self._said(said, now)
-        else:
-            self._whole_message(link, parse(data), now)
         if read:
             self.calls.read(read)
 
@@ -144,14 +143,14 @@ class Reception:
             self.tell(GoAway(notice.get("timeLeft")))
             self.connection.go_away(notice.get("timeLeft"), now)
 
-    def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
+    def _called(self, link: int, calls: Sequence[PlainCall], now: float) -> None:
         self.tokens.begins()
         # Answers are written later, with the frames. So the turns hear of every call before its answer, refused ones
         # too.
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
-    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
         ends = self.turns.ends
         if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):

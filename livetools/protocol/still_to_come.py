@@ -7,7 +7,7 @@ lost one, one in the background) outlives a move.
 
 from __future__ import annotations
 
-from livetools.protocol.calls.call_states import OPEN, CallState
+from livetools.protocol.calls.call_states import HELD
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.dials_and_moves import Snapshot
 from livetools.protocol.input.input_queue import InputQueue
@@ -15,9 +15,6 @@ from livetools.protocol.input.resend import FOLLOWED, Outbox
 from livetools.protocol.turns.expected_turns import Turns
 
 from .send import Dispatch
-
-#: Debts of a call that another connection could not pay.
-RUNNING = OPEN | {CallState.DETACHED}
 
 
 class Pending:
@@ -36,7 +33,7 @@ class Pending:
         """
         calls = self._calls
         records = calls.records.values()
-        named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
+        named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in HELD]
         named += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
         queue = (*self._input.queue, *self._dispatch.unasked)
         if waiting := sum(item.kind in FOLLOWED or item.prompts for item in queue):
@@ -64,12 +61,12 @@ class Pending:
 
     def said(self) -> bool:
         """Whether the model has spoken of everything that it was given. Calls in the background may run on."""
-        return self._turns.idle and not self._calls.pending and not self._calls.texts
+        return self._turns.idle and not self._calls.ledger.pending and not self._calls.texts
 
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
-        calls = self._calls
+        calls, pending = self._calls, bool(self._calls.ledger.pending)
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = calls.pending or calls.replies.queue or self._input.queue or self._dispatch.ahead
+        busy = pending or calls.replies.queue or self._input.queue or self._dispatch.ahead
         idle = self._turns.idle and not busy
-        return Snapshot(bool(calls.pending), idle, self._outbox.awaited)
+        return Snapshot(pending, idle, self._outbox.awaited)

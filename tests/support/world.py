@@ -305,7 +305,7 @@ class World:
             if not self.policy.join:
                 self.check_run(book)
         if self.closed:
-            assert not self.calls.pending
+            assert not self.calls.ledger.pending
             assert not self.calls.replies.queue
             final = {CallState.PAID, CallState.VOID, CallState.DONE}
             assert all(r.state in final for r in self.records)
@@ -349,16 +349,16 @@ class World:
         records = tuple(
             (
                 (r.call.id, r.state, r.phase, r.link - self.link, r.deadline - now),
-                (r.running, r.started, r.undo, r.undone, r.delivered, r.kept is None, len(r.kept or ())),
+                (r.running, r.started, r.undo, r.delivered, r.kept is None, len(r.kept or ())),
                 None if r.outcome is None else str(r.outcome.response),
-                numbers((r.leader, *r.followers)),
+                numbers((r.leader, *(r.shared or ()))),
                 numbers(r.group),
                 calls.by_id.get(r.call.id) is r,
             )
             for r in self.records
         )
         queue = tuple(
-            tuple((a.kind, number[id(a.record)], str(a.body)) for a in reply.answers)
+            tuple((a.kind, number[id(a.record)], str(a.body)) for a in (reply, *reply.rest))
             for reply in calls.replies.queue
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)

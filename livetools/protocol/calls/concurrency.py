@@ -30,8 +30,7 @@ class Concurrency:
         policy = record.policy
         # Work in the background may take for as long as it likes, and must not keep the answers from running that the
         # model waits for.
-        counts = policy.takes_slot and not policy.background
-        if counts and most is not None and len(self.held) >= most:
+        if policy.takes_slot and most is not None and len(self.held) >= most:
             return False
         # Nothing is taken before both limits allow it, so nothing has to be given back.
         if policy.concurrency is not None:
@@ -39,7 +38,7 @@ class Concurrency:
             if running >= policy.concurrency:
                 return False
             self._running[record.call.name] = running + 1
-        if counts:
+        if policy.takes_slot:
             self.held.add(record.run)
         return True
 
@@ -61,9 +60,8 @@ class Concurrency:
         policy = record.policy
         if not _waits(record):
             return False
-        counts = policy.takes_slot and not policy.background
         # With more slots than one another handler may end first.
-        if counts and most == 1 and handler.run in self.held:
+        if policy.takes_slot and most == 1 and handler.run in self.held:
             return True
         if handler.policy.concurrency is None:
             return False  # its tool had no limit when it was called: it is not counted

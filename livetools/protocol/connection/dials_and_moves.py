@@ -18,8 +18,8 @@ from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import READABLE, USABLE, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
+from .connection_states import USABLE, LinkEvent, LinkState
 from .reconnect_policy import Attempts, ReconnectPolicy
 
 #: Seconds left when a goAway does not say: the field may be absent.
@@ -133,10 +133,6 @@ class Connection:
     def cannot_move(self) -> bool:
         """Whether the open connection is the last one: no dial is left."""
         return self.state in (LinkState.LIVE, LinkState.LEAVING) and not self.attempts.may_dial()
-
-    def reads(self, link: int) -> bool:
-        """Whether a frame of this socket counts: it is the current one, and has not ended."""
-        return link == self.current and self.state in READABLE
 
     # Inputs that move it
 

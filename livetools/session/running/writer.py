@@ -107,8 +107,8 @@ class Writer(ABC):
             return False
         data = self._made(frame, transport)
         # Where it is gone its reader says so.
-        if (data is None or transport.put(data)) and frame.write is not None:
-            frame.write.hand_over()
+        if data is None or transport.put(data):
+            frame.hand_over()
         return True
 
     async def _send(self, frame: Frame) -> None:
@@ -123,14 +123,14 @@ class Writer(ABC):
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
-            _handed(frame)  # a send that was cancelled was sent
+            frame.hand_over()  # a send that was cancelled was sent
             raise
-        _handed(frame)
+        frame.hand_over()
 
     def _made(self, frame: Frame, transport: Any) -> bytes | None:
         """The bytes of a frame that is written now. A ping goes behind it where the machine wants to know whether it
         arrives, and the transport can tell."""
-        data, write = frame.make(), frame.write
+        data, write = frame.make(), frame.ends
         if data is not None and self.frame_taps is not None:
             self.frame_taps.frame("client", frame.link, data)
         if write is not None and write.asks:
@@ -138,10 +138,3 @@ class Writer(ABC):
             tells = data is not None and hasattr(transport, "ask")
             write.pinged(transport.ask(write.at_once) if tells else None)
         return data
-
-
-def _handed(frame: Frame) -> None:
-    if frame.receipt is not None:
-        frame.receipt.end()
-    if frame.write is not None:
-        frame.write.hand_over()

@@ -17,7 +17,7 @@ class Room:
 
     def call(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         self.runs += 1
-        policy = CallPolicy(name, concurrency=concurrency, background=background)
+        policy = CallPolicy(name, concurrency=concurrency, background=background, takes_slot=not background)
         return Record(self.runs, Call(str(self.runs), name), policy, 1, 0.0)
 
     def running(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
