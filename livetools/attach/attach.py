@@ -157,8 +157,8 @@ class Attached:
             )
         async with Starter(group) as starter:
             driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
-            handlers = ToolRunner(self._plan.response_key, self._hooks)
-            driver.begin(group, Tasks(starter, handlers, driver, self._deps))
+            runner = ToolRunner(driver, self._plan.response_key, self._hooks, self._deps)
+            driver.begin(group, Tasks(starter, runner))
             try:
                 ready()
                 await driver.over.wait()

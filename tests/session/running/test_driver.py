@@ -86,7 +86,7 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
 
     async def main(group: Any, ready: Any) -> None:
         async with Starter(group) as starter:
-            line.begin(group, Tasks(starter, ToolRunner(), line))
+            line.begin(group, Tasks(starter, ToolRunner(line)))
             ready()
             await over.wait()
             line.end()
