@@ -20,7 +20,6 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
@@ -58,7 +57,7 @@ class Line(Driver[AttachedMachine]):
     def __init__(self, tools: list[Tool], clock: Any, starter: Starter) -> None:
         self.recorder = Recorder()
         self.numbers = itertools.count()
-        plan = make_plan("any", specs_of(tools), profile=ModelProfile(), reconnect=False)
+        plan = make_plan("any", tools, profile=ModelProfile(), reconnect=False)
         super().__init__(AttachedMachine(plan), clock, starter, {LINK: self.recorder})
         self.tasks = Tasks(starter, ToolRunner(self))
 
