@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
 from livetools.session.frame_log import Direction, FrameListener
@@ -73,16 +72,16 @@ class Listeners:
 
     def __init__(self) -> None:
         self.taps: tuple[FrameListener, ...] = ()
-        self._all: tuple[Guarded, ...] = ()
+        self.all: tuple[Guarded, ...] = ()  # who hears: read-only from outside
 
     def add(self, listener: object, name: str) -> None:
         """From now on it hears everything. ``name``: in the log."""
         # Another tuple, so that a listener can add or remove one while all are called.
-        self._all = (*self._all, Guarded(name, listener))
+        self.all = (*self.all, Guarded(name, listener))
 
     def remove(self, listener: object) -> None:
         """It hears nothing more. Nothing happens where it is not in the list."""
-        self._all = tuple(each for each in self._all if each.listener is not listener)
+        self.all = tuple(each for each in self.all if each.listener is not listener)
 
     def observe(self, hooks: Iterable[Hooks], session: SessionLike) -> None:
         """Add what ``on_session`` of each hook returns. Called before the handlers are made, which inherit the context
@@ -91,11 +90,6 @@ class Listeners:
             name = type(hook).__name__
             if (observer := Guarded(name, hook).tell("on_session", session)) is not None:
                 self.add(observer, name)
-
-    def event(self, event: Event) -> None:
-        """Something has happened; the user gets the event next."""
-        if self._all:  # nearly always there are none
-            self._tell("event", event)
 
     def sound(self, pcm: bytes, rate: int) -> None:
         """The user says this: 16-bit mono PCM, and its rate in Hz."""
@@ -110,5 +104,5 @@ class Listeners:
         self._tell("ended", error)
 
     def _tell(self, what: str, *args: object) -> None:
-        for each in self._all:
+        for each in self.all:
             each.tell(what, *args)
