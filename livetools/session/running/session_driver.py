@@ -154,7 +154,6 @@ class SessionDriver(Driver[Machine]):
         """A connection ended, or never was."""
         if self.frame_taps is not None:
             self.frame_taps.closed(link, close)
-        self.forget_frames(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
         # A connection that was replaced as planned, or never was open, is not counted as a loss.
