@@ -29,7 +29,6 @@ from livetools.session.option_synonyms import unexpected
 from livetools.session.running import leaving
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup import option_defaults as defaults
 from livetools.setup.model_profiles import ModelProfile
@@ -84,7 +83,7 @@ def attach(
         raise unexpected(attach, misnamed, _SDK)
     plan = make_plan(
         model or "any",
-        specs_of(as_tools(tools)),
+        as_tools(tools),
         profile=profile or (None if model else ModelProfile()),
         reply_format=reply_format,
         response_key=response_key,
@@ -145,37 +144,32 @@ class Attached:
             raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
         if self._host.loop is not None:
             raise LocalProtocolError("an attached session is entered once; attach() again for another one")
-        if id(self._session) in _attached:
+        for warning in self._plan.warnings:
+            log.warning("%s", warning)
+        await self._host.start(self._main)
+        return self
+
+    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        if _attached.setdefault(id(self._session), self) is not self:
             raise ConcurrencyError(
                 "this SDK session is attached already, and what one reads the other does not hear:"
                 " give all the tools to one attach()"
             )
-        for warning in self._plan.warnings:
-            log.warning("%s", warning)
-        _attached[id(self._session)] = self
-        try:
-            await self._host.start(self._main)
-        except BaseException:
-            del _attached[id(self._session)]
-            raise
-        return self
-
-    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         async with Starter(group) as starter:
             driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
-            handlers = ToolRunner(self._plan.response_key, self._hooks)
-            driver.begin(group, Tasks(starter, handlers, driver, self._deps))
+            runner = ToolRunner(driver, self._plan.response_key, self._hooks, self._deps)
+            driver.begin(group, Tasks(starter, runner))
             try:
                 ready()
                 await driver.over.wait()
                 await driver.tasks.wind_down(driver.give_up)
             finally:
                 driver.end()
+                del _attached[id(self._session)]
 
     async def __aexit__(self, *error: object) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
-        _attached.pop(id(self._session), None)
         self._driver.close()
         await self._host.stop(leaving.LAST_WORDS)
 

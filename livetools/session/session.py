@@ -165,7 +165,8 @@ class Session(SessionBase):
             done = error_outcome(value, call.name)
         else:
             done = outcome(value, driver.machine.plan.response_key)
-        await driver.settled(run, done)
+        driver.settled(run, done)
+        await driver.flush()
 
     async def approve(self, call: Call) -> None:
         """Let a call run that waits for approval. ``LocalProtocolError`` if it does not wait, or has been cancelled."""

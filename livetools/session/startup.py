@@ -84,8 +84,8 @@ class Startup:
             group.start_soon(self.keeper.run)
         async with Starter(group) as starter:
             try:
-                handlers = ToolRunner(self.plan.response_key, self.hooks)
-                tasks = Tasks(starter, handlers, driver, self.deps, session)
+                key, hooks = self.plan.response_key, self.hooks
+                tasks = Tasks(starter, ToolRunner(driver, key, hooks, self.deps, session))
                 if check_words(self.hooks):
                     words = Guardrails(
                         self.hooks, session, self.plan.transcribed, tasks.errand, driver.cut_off

@@ -12,7 +12,7 @@ from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
 from livetools.session.frame_log import Direction, FrameListener
-from livetools.session.handlers.user_errors import excuse
+from livetools.session.handlers.user_code import excuse
 from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")

@@ -187,24 +187,23 @@ class Driver(Writer, Generic[M]):
 
     # What the handlers tell
 
-    async def settled(self, run: int, outcome: Outcome) -> None:
-        """A handler ended."""
+    def settled(self, run: int, outcome: Outcome) -> bool:
+        """A handler ended. Whether something is left to :meth:`flush`."""
         if outcome.handoff is not None and (record := self.machine.record(run)) is not None and record.wanted:
             outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
-        if self._unwritten:
-            await self.flush()
+        return bool(self._unwritten)
 
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
         """A handler reported."""
         self.machine.progress(run, value, self.clock.now(), yielded)
         await self.follow()
 
-    async def approved(self, run: int, verdict: bool | str | None) -> None:
+    def approved(self, run: int, verdict: bool | str | None) -> None:
         """A tool's ``approval`` answered: a person must decide, it may run, or it is refused."""
         self.machine.judge(run, verdict, self.clock.now())
-        await self.follow()
+        self.background()
 
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call."""

@@ -16,7 +16,7 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
-from livetools.session.handlers.approvals import warn_unread
+from livetools.session.handlers.run_tool import warn_unread
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.listeners import Listeners
 from livetools.transport.contract import Transport
@@ -125,12 +125,12 @@ class SessionDriver(Driver[Machine]):
         """See :func:`.hand_off.hand_off`."""
         return hand_off(self.machine, run, outcome, self.clock.now())
 
-    async def approved(self, run: int, verdict: bool | str | None) -> None:
+    def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
         record = self.machine.record(run)
         if verdict is True and not self.inbox.iterated and record is not None:
             warn_unread(record.call.name, record.policy.approval_timeout)
-        await super().approved(run, verdict)
+        super().approved(run, verdict)
 
     async def cut_off(self, answer: bool) -> None:
         """The rest of the model's turn is not wanted, and not reported. ``answer``: of the one that answers the user's

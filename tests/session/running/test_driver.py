@@ -20,7 +20,6 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
@@ -56,9 +55,8 @@ class Recorder:
 
 class Line(Driver[AttachedMachine]):
     def __init__(self, tools: list[Tool], clock: Any) -> None:
-        specs = specs_of(tools)
         super().__init__(
-            AttachedMachine(make_plan("any", specs, profile=ModelProfile(), reconnect=False)), clock
+            AttachedMachine(make_plan("any", tools, profile=ModelProfile(), reconnect=False)), clock
         )
         self.recorder = Recorder()
         self.numbers = itertools.count()
@@ -88,7 +86,7 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
 
     async def main(group: Any, ready: Any) -> None:
         async with Starter(group) as starter:
-            line.begin(group, Tasks(starter, ToolRunner(), line))
+            line.begin(group, Tasks(starter, ToolRunner(line)))
             ready()
             await over.wait()
             line.end()
