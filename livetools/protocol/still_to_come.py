@@ -61,7 +61,8 @@ class Pending:
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
         dispatch, calls = self._dispatch, self._dispatch.calls
-        pending = bool(calls.ledger.pending)
+        if calls.ledger.pending:
+            return Snapshot("tool", dispatch.outbox.awaited)
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = pending or calls.replies.queue or dispatch.input.queue or dispatch.ahead
-        return Snapshot(pending, dispatch.turns.idle and not busy, dispatch.outbox.awaited)
+        busy = calls.replies.queue or dispatch.input.queue or dispatch.ahead
+        return Snapshot("turn" if busy or not dispatch.turns.idle else "idle", dispatch.outbox.awaited)

@@ -266,7 +266,7 @@ def test_generators_stream_and_close() -> None:
 
 def test_media_that_the_model_does_not_read_is_left_out_and_the_answer_says_so() -> None:
     d = (
-        Driver(plan(CallPolicy("shot", media=frozenset({"image/png"}))))
+        Driver(plan(CallPolicy("shot"), media=frozenset({"image/png"})))
         .live()
         .call(("a", "shot"), ("b", "shot"))
     )

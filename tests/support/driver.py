@@ -17,8 +17,14 @@ GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 
 
 def plan(*policies: CallPolicy, **fields: Any) -> Plan:
-    """A plan with these tools, for a model that wants to hear nothing of lost calls."""
-    fields = {"model": GEMINI, "setup": {"model": GEMINI}, "answers_lost": False, **fields}
+    """A plan with these tools, for a model that reads no media and wants to hear nothing of lost calls."""
+    fields = {
+        "model": GEMINI,
+        "setup": {"model": GEMINI},
+        "answers_lost": False,
+        "media": frozenset(),
+        **fields,
+    }
     return Plan(policies={p.name: p for p in policies}, **fields)
 
 

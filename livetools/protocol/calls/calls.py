@@ -130,7 +130,7 @@ class Calls:
         record.keep(yielded.response)
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
-            part = wording.without_unread(yielded, policy.media)
+            part = wording.without_unread(yielded, self.plan.media)
             self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
@@ -451,7 +451,7 @@ class Calls:
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
-            record.outcome = wording.without_unread(outcome, record.policy.media)
+            record.outcome = wording.without_unread(outcome, self.plan.media)
         self._move(record, _SETTLE, now)
         for one in followers:
             self._settle(one, outcome, now)
