@@ -160,14 +160,7 @@ class Reception:
         return self.outbox.output(self.turns.ends, answers=proof) if proof or Interrupted in kinds else []
 
     def _said(self, event: Event, now: float) -> None:
-        if isinstance(event, Interrupted):
-            self.sound.clear()
-            self.turns.interrupted(now)
-            self.speech.cut_off(now)
-            self.speech.present(now)
-            if not self.suppressed:
-                self.tell(event)
-        elif type(event) in SPOKEN:
+        if type(event) in SPOKEN:
             self.tokens.begins()
             heard: Event | None = event
             seconds = 0.0
@@ -180,6 +173,13 @@ class Reception:
                 if type(heard) in PERCEIVED:
                     self.speech.output(now)
                 self.tell(heard)
+        elif isinstance(event, Interrupted):
+            self.sound.clear()
+            self.turns.interrupted(now)
+            self.speech.cut_off(now)
+            self.speech.present(now)
+            if not self.suppressed:
+                self.tell(event)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
