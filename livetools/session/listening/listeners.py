@@ -65,7 +65,8 @@ class FrameTaps:
 
 
 class Listeners:
-    """All listeners of one session: objects with some of the methods ``event``, ``user_sound``, ``typed``, ``ended``.
+    """All listeners of one session: objects with some of the methods ``event(event)``, ``user_sound(pcm, rate)`` with
+    16-bit mono PCM and its rate in Hz, ``typed(text)``, and ``ended(error)``, after which nothing more happens.
 
     Adding and removing take effect with the next event. ``taps`` hear the frames of the session that will be opened.
     """
@@ -91,18 +92,7 @@ class Listeners:
             if (observer := Guarded(name, hook).tell("on_session", session)) is not None:
                 self.add(observer, name)
 
-    def sound(self, pcm: bytes, rate: int) -> None:
-        """The user says this: 16-bit mono PCM, and its rate in Hz."""
-        self._tell("user_sound", pcm, rate)
-
-    def typed(self, text: str) -> None:
-        """The user has sent a text."""
-        self._tell("typed", text)
-
-    def ended(self, error: Exception | None) -> None:
-        """The session is over; nothing more happens in it."""
-        self._tell("ended", error)
-
-    def _tell(self, what: str, *args: object) -> None:
+    def tell(self, what: str, *args: object) -> None:
+        """Call this method of each listener that has it."""
         for each in self.all:
             each.tell(what, *args)

@@ -198,7 +198,7 @@ class Host:
                 group.cancel_scope.cancel()
         except BaseExceptionGroup as error:
             self._error = error
-            while isinstance(self._error, BaseExceptionGroup):  # the first that is none
+            while isinstance(self._error, BaseExceptionGroup):  # the first that is not a group
                 self._error = self._error.exceptions[0]
         finally:
             self._ready.set()
