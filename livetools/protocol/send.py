@@ -159,7 +159,7 @@ class Dispatch:
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in FINAL_KINDS
                 if last:
-                    self.speech.measure("call", now - record.since)
+                    self.speech.measured["call"].add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
                 # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
                 apart = record.policy.ends_turn and not record.blocks
