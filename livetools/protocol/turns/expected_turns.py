@@ -249,29 +249,20 @@ class Turns:
 
     # What becomes of calls
 
-    def answered(
-        self,
-        run: int,
-        ends_turn: bool,
-        scheduling: str | None,
-        now: float,
-        stood_still: bool = False,
-        last: bool = True,
-    ) -> Expected | None:
-        """An answer was written, the last one for its call or not. The turn that will speak of it.
-
-        ``stood_still``: a BLOCKING call was open, and the model continues the same turn.
-        """
+    def answered(self, run: int, scheduling: str | None, now: float, last: bool = True) -> Expected | None:
+        """An answer was written, the last one for its call or not. The turn that will speak of it."""
         turn = None
-        # A BLOCKING call is spoken of in the turn that it stopped, which has one end: that is counted already.
-        if ends_turn or not stood_still:
+        # A model that stands still for the answer speaks of it in the turn that it stopped, which has one end: that is
+        # counted already.
+        apart = run not in self._standing
+        if apart:
             self.most = self.upmost + 1
         # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
-        if scheduling != "SILENT" or not ends_turn:
-            turn = self._mark(ends_turn and not self.status_signal, now)
+        if scheduling != "SILENT" or not apart:
+            turn = self._mark(apart and not self.status_signal, now)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
-            self._unspoken[run] = ends_turn
+            self._unspoken[run] = apart
         if last:
             self.closed(run, now)
         else:
