@@ -23,7 +23,7 @@ from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.resend import Entry, Outbox
+from livetools.protocol.input.resend import Frame, Outbox
 from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.known_fields import Fields
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
@@ -89,7 +89,7 @@ class Reception:
         # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
-        read: Sequence[Entry] = ()
+        read: Sequence[Frame] = ()
         # Nearly all messages are of a few kinds, which are not read in full.
         said: list[PlainCall] | Event | None
         if len(data) < LARGE or (said := only_media(data)) is None:
@@ -150,7 +150,7 @@ class Reception:
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
-    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
         ends = self.turns.ends
         if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):
@@ -240,13 +240,11 @@ class Reception:
         if update.get("resumable") and (handle := update.get("newHandle")):
             self.connection.handed(handle)
             unseen = self.outbox.unseen()
-            self.calls.handed(self.outbox.sent, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
             # Only a handle that came after the errors for lost calls is rid of those calls.
-            if self.turned or read:
-                self.calls.excuses_saved()
+            self.calls.handed(self.outbox.sent, unseen, self.turned or read)
             if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(handle))

@@ -81,12 +81,10 @@ class Machine(View):
 
     def connect(self, now: float) -> None:
         """Begin."""
-        self._now = now
         self._do(self.connection.connect(now), now)
 
     def opened(self, link: int, now: float) -> None:
         """A socket is open (TCP, TLS, upgrade)."""
-        self._now = now
         self._do(self.connection.opened(link, self.to_come.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
@@ -158,7 +156,14 @@ class Machine(View):
             )
         frame = outgoing.client_content(turns, turn_complete)
         doubtful = not says_something(turns)
-        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
+        item = Item(
+            "content",
+            frame,
+            Receipt(),
+            prompts=turn_complete,
+            doubtful=doubtful,
+            contents=tuple(turns),
+        )
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
@@ -242,14 +247,13 @@ class Machine(View):
         ``LocalProtocolError`` where there can be no other connection, before anything is changed.
         """
         receipt = Receipt()
-        item = Item("update", frame or b"", receipt, event=event)
         if frame is not None or self.closed:
             self.changes.want(plan)
             self.calls.use(plan)
-            return self._put(item, now)
+            return self._put(Item("update", frame or b"", receipt, event=event), now)
         if self.connection.cannot_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        self.changes.want(plan, item)
+        self.changes.want(plan, (receipt, event))
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -299,7 +303,6 @@ class Machine(View):
 
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
-        self._now = now
         if self.closed:
             return
         self.calls.tick(now)
@@ -316,16 +319,15 @@ class Machine(View):
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
-        # Writing an answer may have made these due, and only _after acts on them: so at once.
-        if (self.calls.end and self._end_due()) or (self.input.untold and self._flowing()):
+        connection, calls = self.connection, self.calls
+        # Writing an answer may have made it due, and only _after acts on it: so at once.
+        if calls.end and self._end_due():
             return self._now
-        connection = self.connection
-        at = min(
-            connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
-            self.calls.due,
-            self.turns.wake_at(self.calls.ledger.blocking > 0),
-            self.limits.wake_at(),
-        )
+        at = min(connection.due, calls.due, self.turns.wake_at(calls.ledger.blocking > 0))
+        if connection.state is _LEAVING:
+            at = min(at, connection.wake_at(self.to_come.snapshot()))
+        if self.limits.limited:
+            at = min(at, self.limits.wake_at())
         if self.dispatch.since < inf:
             at = min(at, self.dispatch.wake_at(self._now))
         return at if self.parking.until == inf else min(at, self.parking.wake_at(self._now))
@@ -338,6 +340,9 @@ class Machine(View):
 
     def events(self) -> Sequence[Event]:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
+        # Whether it flows again is known once the answers to BLOCKING calls are written.
+        if self.input.untold and (self.closed or (self.connection.usable and not self.calls.blocking())):
+            self.input.tell()
         exchange = None if self._question is None else self._question.exchange
         if exchange is not None and (exchange.changed or self.closed):  # who watches it must see the end, too
             exchange.report()
@@ -352,6 +357,7 @@ class Machine(View):
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
         """Carry out what the connection decided."""
+        self._now = now
         for what in consequences:
             match what:
                 case Dial() | Hangup():
@@ -367,6 +373,9 @@ class Machine(View):
                 case End(error):
                     self._over(error, now)
                     self.actions.append(what)
+        if self.changes.waiting and self.connection.cannot_move:  # a move was wanted, and there will be none
+            self.changes.want(self.plan)
+            self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
 
     def _send_setup(self, link: int, handle: str | None) -> None:
         plan = self.changes.send()
@@ -413,11 +422,10 @@ class Machine(View):
         """The connection that a change was waiting for is open."""
         plan, made = self.changes.made()
         self.calls.use(plan)
-        for item in made:
-            if item.event is not None:
-                self._tell(item.event)
-            if item.receipt is not None:
-                item.receipt.end()
+        for receipt, event in made:
+            if event is not None:
+                self._tell(event)
+            receipt.end()
         if self.changes.waiting:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 
@@ -463,10 +471,6 @@ class Machine(View):
                 self.speech.asked(now)
         return item.receipt
 
-    def _flowing(self) -> bool:
-        """True if dropping has stopped."""
-        return self.closed or (self.connection.usable and not self.calls.blocking())
-
     def _end_due(self) -> End | None:
         """The end that the calls want, where all that goes before it was said."""
         end = self.calls.end
@@ -477,23 +481,20 @@ class Machine(View):
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
-        # end or a move.
-        if self.input.untold and self._flowing():
-            self.input.tell()
         if self.closed:
             return
-        # The text of the exchange neither waits nor is followed by a turn: it was spent, and is written again.
-        exchange, question = self.turns.exchange, self._question
-        if exchange and exchange.turn is None and question and question not in self.input.queue:
-            self.input.again(question)
-        connection = self.connection
-        if self.changes.waiting and connection.cannot_move:  # a move was wanted, and there will be none
-            self.changes.want(self.plan)
-            self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-        if (end := (self.calls.end and self._end_due()) or self.limits.due(now)) is not None:
-            self._do(connection.close(now, end.error), now)
-        elif self.parking.until < inf or connection.state is _LEAVING:
+        # In this order: what is written again, and then the end or a move, which looks at what is to be written.
+        if (question := self._question) is not None:
+            exchange = self.turns.exchange
+            # Its text neither waits nor is followed by a turn: it was spent, and is written again.
+            if exchange is not None and exchange.turn is None and question not in self.input.queue:
+                self.input.again(question)
+        end = self._end_due() if self.calls.end else None
+        if end is None and self.limits.limited:
+            end = self.limits.due(now)
+        if end is not None:
+            self._do(self.connection.close(now, end.error), now)
+        elif self.parking.until < inf or self.connection.state is _LEAVING:
             self._leave_if_quiet(now)
 
     def _leave_if_quiet(self, now: float) -> None:

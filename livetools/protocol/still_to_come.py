@@ -65,8 +65,8 @@ class Pending:
 
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
-        calls, pending = self._calls, bool(self._calls.ledger.pending)
+        if self._calls.ledger.pending:
+            return Snapshot("tool", self._outbox.awaited)
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = pending or calls.replies.queue or self._input.queue or self._dispatch.ahead
-        idle = self._turns.idle and not busy
-        return Snapshot(pending, idle, self._outbox.awaited)
+        busy = self._calls.replies.queue or self._input.queue or self._dispatch.ahead
+        return Snapshot("turn" if busy or not self._turns.idle else "idle", self._outbox.awaited)

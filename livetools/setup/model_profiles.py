@@ -14,9 +14,10 @@ fields too: :func:`find` is asked with ``vertex=``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .did_you_mean import explains_keywords
 
@@ -48,6 +49,7 @@ class SessionFacts:
     """The part of a profile that a session acts on while it runs. It is a part of each plan too."""
 
     # function calls
+    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
     closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
 
@@ -92,7 +94,6 @@ class ModelProfile(SessionFacts):
     scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
-    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
@@ -146,7 +147,7 @@ def find(model: str, *, vertex: bool = False) -> ModelProfile:
     name = model.rsplit("/", 1)[-1].lower()
     prefix = max((p for p in _FAMILIES if name.startswith(p)), key=len, default=None)
     profile = ModelProfile(known=False) if prefix is None else _FAMILIES[prefix]
-    return _on_vertex(profile) if vertex else _on_gemini_api(profile)
+    return _for_api(profile, vertex)
 
 
 def families() -> tuple[str, ...]:
@@ -155,14 +156,11 @@ def families() -> tuple[str, ...]:
 
 
 @cache  # a few, which all sessions share
-def _on_gemini_api(profile: ModelProfile) -> ModelProfile:
-    # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
-    # explicitVadSignal there; avatars are refused there (2026-10-09).
-    return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
-
-
-@cache
-def _on_vertex(profile: ModelProfile) -> ModelProfile:
+def _for_api(profile: ModelProfile, vertex: bool) -> ModelProfile:
+    if not vertex:
+        # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
+        # explicitVadSignal there; avatars are refused there (2026-10-09).
+        return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
     profile = replace(
         profile,
         vertex=True,
@@ -173,17 +171,19 @@ def _on_vertex(profile: ModelProfile) -> ModelProfile:
         turn_coverages=profile.turn_coverages - {"TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"},
         call_ids="uuid",
     )
-    if profile.family in _TWO_FIVE:
-        # pipecat#4448: no NON_BLOCKING on Vertex 2.5; livekit-plugins-google 1.8.9 drops scheduling there.
-        # Google announced modes for 2026-04-28; nobody has measured them. The default is BLOCKING either way.
-        profile = replace(profile, non_blocking="ignored", scheduling="ignored", states_behavior=False)
-    if profile.family == "half-cascade":
-        # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
-        profile = replace(profile, call_ends_turn=True)
-    if profile.family == "gemini-3.8-live":
-        # docs.cloud.google.com (2026-09): us-central1, us, eu; not global. It shows avatars (2026-10-09).
-        profile = replace(profile, modalities=frozenset({"AUDIO", "VIDEO"}), everywhere=False)
-    return profile
+    return replace(profile, **_ON_VERTEX.get(profile.family, {}))
+
+
+# pipecat#4448: no NON_BLOCKING on Vertex 2.5; livekit-plugins-google 1.8.9 drops scheduling there.
+# Google announced modes for 2026-04-28; nobody has measured them. The default is BLOCKING either way.
+_TWO_FIVE = {"non_blocking": "ignored", "scheduling": "ignored", "states_behavior": False}
+_ON_VERTEX: Mapping[str, dict[str, Any]] = {
+    # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
+    "half-cascade": {**_TWO_FIVE, "call_ends_turn": True},
+    "gemini-2.5 native audio": _TWO_FIVE,
+    # docs.cloud.google.com (2026-09): us-central1, us, eu; not global. It shows avatars (2026-10-09).
+    "gemini-3.8-live": {"modalities": frozenset({"AUDIO", "VIDEO"}), "everywhere": False},
+}
 
 
 # ai.google.dev models page and public reports, 2025-06 to 2025-12 (shut down on the Gemini API 2025-12-09).
@@ -325,8 +325,6 @@ _TRANSCRIBE_3_5 = ModelProfile(
     seed="none",
     turn_complete=False,
 )
-
-_TWO_FIVE = frozenset({"half-cascade", "gemini-2.5 native audio"})
 
 _FAMILIES = {
     "gemini-2.0-flash-exp": _HALF_CASCADE,

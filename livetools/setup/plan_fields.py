@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from livetools.errors import ConfigError
 
@@ -66,7 +66,6 @@ class CallPolicy:
     scheduling: str | None = None  # sent beside each final response, where the model takes it
     takes_scheduling: bool = False  # a ToolResult may say its own
     streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
-    media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
     timeout: float | None = defaults.TOOL_TIMEOUT
     concurrency: int | None = None
     takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
@@ -169,9 +168,14 @@ class ToolSpec:
     options: Mapping[str, Any] = field(default_factory=dict)  # as the wire spells them
     generator: bool = False
     handled: bool = True
-    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
     @property
     def name(self) -> str:
         """The name that the model calls."""
         return str(self.declaration["name"])
+
+
+class Specified(Protocol):
+    """A :class:`~livetools.Tool`, as far as a plan knows it."""
+
+    def spec(self) -> ToolSpec: ...

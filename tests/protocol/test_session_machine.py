@@ -266,7 +266,7 @@ def test_generators_stream_and_close() -> None:
 
 def test_media_that_the_model_does_not_read_is_left_out_and_the_answer_says_so() -> None:
     d = (
-        Driver(plan(CallPolicy("shot", media=frozenset({"image/png"}))))
+        Driver(plan(CallPolicy("shot"), media=frozenset({"image/png"})))
         .live()
         .call(("a", "shot"), ("b", "shot"))
     )
@@ -320,8 +320,8 @@ def test_a_session_past_its_limit_stays_open_until_the_last_error_was_handed_to_
     frames = d.machine.frames()  # the writer has them, and waits for the socket
     d.machine.tick(d.now)
     assert not d.machine.closed
-    assert frames[-1].write is not None
-    frames[-1].write.hand_over()
+    assert frames[-1].ends is not None
+    frames[-1].ends.handed = True
     assert isinstance(d.later(0).ended[0], LimitReached)
 
 

@@ -110,7 +110,7 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),
     # LOST comes before DELIVER: the user learns of the loss before the text is queued.
     (S.READY, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
-    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (AnswerFrame.make).
+    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (Answer.make).
     (S.READY, M.WRITE): (S.SENT, ()),
     (S.READY, M.CLOSE): (S.VOID, ()),
     (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it

@@ -20,7 +20,7 @@ from livetools.events import (
     ToolProgress,
     ToolStarted,
 )
-from livetools.protocol.input.resend import Entry
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import PlainCall
 from livetools.protocol.messages.partial_calls import PartialCalls
@@ -32,7 +32,7 @@ from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
 from .reply_batching import Replies
-from .responses import Answer
+from .responses import Answer, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -64,7 +64,7 @@ class Calls:
         self.counted = 0
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
         self.end: End | None = None
-        self._slots = Concurrency()
+        self._slots = Concurrency(plan.max_concurrency)
         self._shared = Duplicates()
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
         # then tick finds nothing to do, and looks for the next.
@@ -75,7 +75,7 @@ class Calls:
     def receive_calls(self, link: int, asked: Iterable[PlainCall], now: float) -> list[Record]:
         """The calls of one message. Returns those that are new, or asked again on a new link."""
         records: list[Record] = []  # in the order of the message
-        again: list[Record] = []
+        again: dict[int, tuple[Effect, ...]] = {}  # by run: what follows for those that are asked again
         for one in asked:
             # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
             # and the service repeats calls that are not answered yet (pipecat#4118, 2026-03). A call without an id is
@@ -85,22 +85,23 @@ class Calls:
                 record = self._enter(link, one, now)
             elif known.link != link:  # a resumed session asks again
                 record = self._asked_again(link, one, known)
-                again.append(record)
+                again[record.run] = self.ledger.move(record, Move.REOFFER)
             else:
                 continue  # a duplicate
             records.append(record)
-        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
+        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group, and at the
+        # states of all its members.
         if self.replies.grouped:
             for record in records:
                 record.group = records
-        if again:
-            self._reoffer(again, now)
         for record in records:
-            if record not in again:
-                # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
-                if self._is_told:
-                    self._tell(ToolStarted(record.call))
-                self._begin(record, now)
+            if record.run in again:
+                self._reoffer(record, again[record.run], now)
+                continue
+            # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
+            if self._is_told:
+                self._tell(ToolStarted(record.call))
+            self._begin(record, now)
         return records
 
     def adopt(self, call: Call, now: float) -> None:
@@ -131,8 +132,8 @@ class Calls:
         record.keep(yielded.response)
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
-            part = wording.without_unread(yielded, policy.media)
-            self.replies.put([Answer("yield", record, part.response, scheduling, True, part.parts)])
+            part = wording.without_unread(yielded, self.plan.media)
+            self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -178,7 +179,7 @@ class Calls:
             if record.policy.takes_more and record.state is CallState.OWED:
                 waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
                 scheduling = "SILENT" if record.policy.takes_scheduling else None
-                self.replies.put([Answer("word", record, waits, scheduling, will_continue=True)])
+                self.replies.put(response_to("word", record, waits, scheduling, will_continue=True))
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -196,7 +197,7 @@ class Calls:
         self._fill(now)
         return [call.run for call in known]
 
-    def read(self, entries: Iterable[Entry]) -> None:
+    def read(self, entries: Iterable[Frame]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
             if type(entry) is Answer and entry.kind == "answer":
@@ -206,8 +207,11 @@ class Calls:
                 if self.by_id.get(id) is record:
                     self.by_id[id] = record.packed() or record
 
-    def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
-        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
+    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
+        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text.
+        ``errors_read``: it holds the errors for lost calls, which are not needed again."""
+        if errors_read:
+            self.lost = ()
         parts: dict[int, list[Mapping[str, Any]]] = {}
         for entry in (*unseen, *self.replies.waiting()):
             if isinstance(entry, Answer) and entry.kind == "yield":
@@ -219,10 +223,6 @@ class Calls:
             if record.kept and record.state in OWING:  # else no link has carried them
                 record.kept = parts.get(record.run, ())
 
-    def excuses_saved(self) -> None:
-        """A handle came, whose state has the errors for lost calls: they are not needed again."""
-        self.lost = ()
-
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
         self.plan = plan
@@ -232,7 +232,7 @@ class Calls:
         records, self.texts = self.texts, ()
         return [(r.call, wording.late_result(r, self.plan.response_key)) for r in records]
 
-    def lose(self, now: float, unread: Iterable[Entry]) -> None:
+    def lose(self, now: float, unread: Iterable[Frame]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
         swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
@@ -255,21 +255,23 @@ class Calls:
             return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
         texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        return [outgoing.tool_response([Answer("answer", r, outgoing.failure(t)).body for r, t in texts])]
+        return [
+            outgoing.tool_response([response_to("answer", r, outgoing.failure(t)).body for r, t in texts])
+        ]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
         self.lost = ()
         self.by_id.clear()
 
-    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
         # Those that share a run end before the one that runs: nobody is left then to run for.
         for record in reversed({**sent, **self.records}.values()):
             self._move(record, Move.CLOSE, now)
-        self.replies.queue.clear()
+        self.replies.queue = ()
         self.by_id.clear()
         self.texts = ()
         self.due = inf
@@ -313,7 +315,7 @@ class Calls:
 
     def keeps_out(self, run: int) -> bool:
         """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
-        return self._slots.keeps_out(run, self.plan.max_concurrency)
+        return self._slots.keeps_out(run)
 
     def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
         """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
@@ -324,8 +326,7 @@ class Calls:
         for record in self.ledger.pending:
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    first, most = one.leader, self.plan.max_concurrency
-                    needs_end = first is handler or self._slots.needs_end_of(handler, first, most)
+                    needs_end = one.leader is handler or self._slots.needs_end_of(handler, one.leader)
                     if one.state is CallState.OWED and needs_end:
                         return one
         return None
@@ -372,18 +373,17 @@ class Calls:
             record.delivered = False
         return record
 
-    def _reoffer(self, again: Sequence[Record], now: float) -> None:
-        """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
-        for record, effects in [(record, self.ledger.move(record, Move.REOFFER)) for record in again]:
-            # Those of a background call are no responses: its text will hold them.
-            if record.kept and not record.policy.background:
-                for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.put([Answer("yield", record, part, record.policy.scheduling, True)])
-            for effect in effects:
-                PERFORM[effect](self, record, now)
-            # The model that asks again has not read the acknowledgement, or does not know of it.
-            if record.state is CallState.OWED and record.policy.background:
-                self._move(record, Move.ACK, now)
+    def _reoffer(self, record: Record, effects: Sequence[Effect], now: float) -> None:
+        """The server waits again for a call that it asked on an earlier link."""
+        # Those of a background call are no responses: its text will hold them.
+        if record.kept and not record.policy.background:
+            for part in record.kept:  # what it has yielded so far comes first
+                self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
+        for effect in effects:
+            PERFORM[effect](self, record, now)
+        # The model that asks again has not read the acknowledgement, or does not know of it.
+        if record.state is CallState.OWED and record.policy.background:
+            self._move(record, Move.ACK, now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
@@ -410,7 +410,7 @@ class Calls:
         if not policy.handled:
             # session.respond has the time of a handler: nothing else ends the call if the program never answers.
             self._wait(record, Phase.RESPONSE, policy.timeout, now)
-        elif self._slots.take(record, self.plan.max_concurrency):
+        elif self._slots.take(record):
             self._start(record, now)
         else:
             # The time of the approval is over, and that of the handler begins with its slot.
@@ -433,7 +433,7 @@ class Calls:
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
-        while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
+        while self._slots.waiting and (next := self._slots.next()) is not None:
             self._start(next, now)
 
     # Effects of moves
@@ -450,7 +450,7 @@ class Calls:
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
-            record.outcome = wording.without_unread(outcome, record.policy.media)
+            record.outcome = wording.without_unread(outcome, self.plan.media)
         self._move(record, _SETTLE, now)
         for one in followers:
             self._settle(one, outcome, now)
@@ -509,7 +509,7 @@ class Calls:
 
     def _acknowledge(self, record: Record, now: float) -> None:
         said = {self.plan.response_key: wording.under_way(record.call.name)}
-        self.replies.put([Answer("acknowledgement", record, said)])
+        self.replies.put(response_to("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float) -> None:
         self.replies.answer(record)

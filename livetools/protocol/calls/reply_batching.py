@@ -7,19 +7,17 @@ without an id is answered without one, so those of one name go out in their orde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_fields import Plan
 
 from .call_states import CallState, Ledger, Move, Record
-from .responses import FINAL_KINDS, Answer, AnswerFrame, answer_of
+from .responses import FINAL_KINDS, Answer, answer_of
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _OWED, _READY, _VOID, _WRITE = CallState.OWED, CallState.READY, CallState.VOID, Move.WRITE
-
-_NONE: list[AnswerFrame] = []  # nothing waits: most sessions have no queue of their own at most times
 
 
 class Replies:
@@ -32,7 +30,7 @@ class Replies:
         self.grouped = as_content or plan.reply_batching == "batch"
         self.format = outgoing.content_response if as_content else outgoing.tool_response
         self._ledger = ledger
-        self.queue = _NONE
+        self.queue: tuple[Answer, ...] = ()
         self.unnamed = False  # the server gives calls without an id
 
     def answer(self, record: Record) -> None:
@@ -40,7 +38,7 @@ class Replies:
         if self.grouped:
             self.release(record)
         else:
-            self.put([answer_of(record)])
+            self.queue = (*self.queue, answer_of(record))
 
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
@@ -53,47 +51,45 @@ class Replies:
             # The message is made once, and the group would keep all its records alive.
             member.group = ()
         if answers := [answer_of(member) for member in members if member.state is _READY]:
-            self.put(answers)
+            self.put(answers[0], answers[1:])
 
-    def put(self, answers: list[Answer]) -> None:
-        """These go out in one message."""
-        frame = AnswerFrame(answers[0].record.link, answers, self.format)
-        if self.queue:
-            self.queue.append(frame)
-        else:
-            self.queue = [frame]
+    def put(self, answer: Answer, rest: Sequence[Answer] = ()) -> None:
+        """This goes out, in one message with the ``rest``."""
+        answer.rest, answer.format = rest, self.format
+        self.queue = (*self.queue, answer)
 
     def drop(self) -> None:
         """The server took calls back: nothing that waits goes out for them."""
-        for reply in self.queue:
-            reply.answers = [answer for answer in reply.answers if answer.record.state is not _VOID]
-        self.queue = [reply for reply in self.queue if reply.answers]
+        messages, self.queue = self.queue, ()
+        for first in messages:
+            if left := [one for one in (first, *first.rest) if one.record.state is not _VOID]:
+                self.put(left[0], left[1:])
 
     def lose(self, unread: Iterable[Answer]) -> list[Record]:
         """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
         lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
-        self.queue = _NONE
+        self.queue = ()
         return lost
 
     def waiting(self) -> list[Answer]:
         """What has not been taken yet."""
-        return [answer for reply in self.queue for answer in reply.answers]
+        return [answer for first in self.queue for answer in (first, *first.rest)]
 
-    def take(self) -> list[AnswerFrame]:
-        """What is ready."""
-        replies, self.queue = self.queue, _NONE
+    def take(self) -> Sequence[Answer]:
+        """What is ready: each message by the first of its answers."""
+        messages, self.queue = self.queue, ()
         # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
         if self.unnamed:
-            replies = self._in_order(replies)
-        for reply in replies:
-            for answer in reply.answers:
+            messages = self._in_order(messages)
+        for first in messages:
+            for answer in (first, *first.rest):
                 # The other kinds leave the debt as it is: a yield or a word is no answer, and an acknowledged call is
                 # DETACHED already.
                 if answer.kind == "answer":
                     self._ledger.move(answer.record, _WRITE)
-        return replies
+        return messages
 
-    def _in_order(self, replies: list[AnswerFrame]) -> list[AnswerFrame]:
+    def _in_order(self, replies: Sequence[Answer]) -> tuple[Answer, ...]:
         """Those in which no answer without an id has an open call of its name before it; the others wait on."""
         # A call of the same name that was made earlier and is not ready would be taken for the one that is answered.
         ready = {record.run for reply in replies for record in _unnamed(reply)}
@@ -101,19 +97,19 @@ class Replies:
         for record in self._ledger.pending:  # in the order of their runs
             if not record.named and record.run not in ready:
                 before.setdefault(record.call.name, record.run)
-        first: list[AnswerFrame] = []
+        first: list[Answer] = []
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
             if not waits:
                 first.append(reply)
                 continue
-            self.queue = [*self.queue, reply]
+            self.queue = (*self.queue, reply)
             # What waits holds up those behind it, too.
             for record in _unnamed(reply):
                 before.setdefault(record.call.name, record.run)
-        return first
+        return tuple(first)
 
 
-def _unnamed(reply: AnswerFrame) -> list[Record]:
+def _unnamed(reply: Answer) -> list[Record]:
     """The calls without an id that this answers."""
-    return [a.record for a in reply.answers if a.kind == "answer" and not a.record.named]
+    return [a.record for a in (reply, *reply.rest) if a.kind == "answer" and not a.record.named]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from livetools.protocol.input.resend import Entry, Frame
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.outgoing import JSONObject
 
@@ -21,69 +21,56 @@ FINAL_KINDS = frozenset({"answer", "acknowledgement"})
 Parts: TypeAlias = Sequence[JSONObject]  # media beside a response
 
 
-class Answer(Entry):
-    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` is what
-    goes out."""
+class Answer(Frame, kw_only=True, eq=False):
+    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits.
 
-    def __init__(
-        self,
-        kind: str,
-        record: Record,
-        response: JSONObject | outgoing.EncodedJSON,
-        scheduling: str | None = None,
-        will_continue: bool | None = None,
-        parts: Parts = (),
-    ) -> None:
-        super().__init__(kind)
-        self.record, self.run, self.scheduling = record, record.run, scheduling
-        self.body: dict[str, Any] = {"name": record.call.name, "response": response}
-        # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
-        if record.named:
-            self.body["id"] = record.call.id
-        # A sibling of ``response``, never inside: there the model reads it.
-        if scheduling is not None:
-            self.body["scheduling"] = scheduling
-        # False is written out: it ends a generator.
-        if will_continue is not None:
-            self.body["willContinue"] = will_continue
-        if parts:
-            self.body["parts"] = list(parts)
+    ``body`` is what goes out, in one message with the ``rest`` behind it. What the server takes back while it
+    waits is left out, until the bytes are made.
+    """
 
-    def lost(self) -> bool:
-        # The silent end of a generator counts as read once it was received. But yields that are still kept are in no
-        # handle: the resumed model does not know them, and they follow as text.
-        self.read = self.safe and not (self.kind == "answer" and self.record.kept)
-        return self.read
-
-
-class AnswerFrame(Frame):
-    """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
-
-    def __init__(
-        self, link: int, answers: list[Answer], format: Callable[[Sequence[JSONObject]], bytes]
-    ) -> None:
-        # what Frame would set: every call makes one of these
-        self.link, self.answers, self._format = link, answers, format
-        self.data = self.receipt = self.entry = self.write = None
-        self.dropped: Callable[[], None] | None = None
-
-    def if_dropped(self, tell: Callable[[], None]) -> None:
-        """Call this if nothing is left of it."""
-        self.dropped = tell
-
-    def begin(self) -> None:
-        for answer in self.answers:
-            answer.begin()
+    record: Record
+    body: JSONObject
+    scheduling: str | None = None
+    rest: Sequence[Answer] = ()
+    format: Callable[[Sequence[JSONObject]], bytes] = outgoing.tool_response
 
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""
-        if self.data is None:
-            bodies = [answer.body for answer in self.answers if answer.record.state is not _VOID]
+        if not self.data:
+            bodies = [one.body for one in (self, *self.rest) if one.record.state is not _VOID]
             if bodies:
-                self.data = self._format(bodies)
-            elif self.dropped is not None:
-                self.dropped()
-        return self.data
+                self.data = self.format(bodies)
+        return self.data or None
+
+    @property
+    def safe(self) -> bool:
+        # The silent end of a generator counts as read once it was received. But yields that are still kept are in no
+        # handle: the resumed model does not know them, and they follow as text.
+        return super().safe and not (self.kind == "answer" and self.record.kept)
+
+
+def response_to(
+    kind: str,
+    record: Record,
+    response: JSONObject | outgoing.EncodedJSON,
+    scheduling: str | None = None,
+    will_continue: bool | None = None,
+    parts: Parts = (),
+) -> Answer:
+    """A response to this call."""
+    body: dict[str, Any] = {"name": record.call.name, "response": response}
+    # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
+    if record.named:
+        body["id"] = record.call.id
+    # A sibling of ``response``, never inside: there the model reads it.
+    if scheduling is not None:
+        body["scheduling"] = scheduling
+    # False is written out: it ends a generator.
+    if will_continue is not None:
+        body["willContinue"] = will_continue
+    if parts:
+        body["parts"] = list(parts)
+    return Answer(kind, link=record.link, run=record.run, record=record, body=body, scheduling=scheduling)
 
 
 def answer_of(record: Record) -> Answer:
@@ -101,4 +88,4 @@ def answer_of(record: Record) -> Answer:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
     # False is said explicitly: it is what ends a generator on the wire.
     continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
-    return Answer("answer", record, response, scheduling, continues, outcome.parts)
+    return response_to("answer", record, response, scheduling, continues, outcome.parts)
