@@ -252,8 +252,7 @@ class Turns:
     def answered(self, run: int, scheduling: str | None, now: float, last: bool = True) -> Expected | None:
         """An answer was written, the last one for its call or not. The turn that will speak of it."""
         turn = None
-        # A model that stands still for the answer speaks of it in the turn that it stopped, which has one end: that is
-        # counted already.
+        # A call that blocks the model is spoken of in the turn that it stopped, whose one end is counted already.
         apart = run not in self._standing
         if apart:
             self.most = self.upmost + 1
