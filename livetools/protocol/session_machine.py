@@ -150,8 +150,7 @@ class Machine(View):
             )
         frame = outgoing.client_content(turns, turn_complete)
         doubtful = not says_something(turns)
-        contents = tuple(turns)
-        item = Item("content", frame, Receipt(), prompts=turn_complete, doubtful=doubtful, contents=contents)
+        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
@@ -223,7 +222,7 @@ class Machine(View):
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
         # the rest.
         if self.plan.content_mid_session != "refused":
-            self.input.put(Item("cut", outgoing.cut_off()))
+            self.input.put(Item("cut", outgoing.end_of_turn(False)))
         self.turns.cut_off(now)
         self.speech.cut_off(now)
         self._tell(Interrupted())

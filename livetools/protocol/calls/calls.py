@@ -31,8 +31,7 @@ from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger,
 from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
-from .reply_batching import Replies
-from .responses import Answer, response_to
+from .responses import Answer, Replies, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
