@@ -98,9 +98,9 @@ def beside(call: ast.Call, told: Mapping[int, str]) -> Iterator[tuple[str, str]]
 def meanings() -> dict[str, tuple[str, str]]:
     """Field → the group it stands in, and what the class says of it."""
     told, lines = comments(), SOURCE.splitlines()
-    [made] = [n for n in ast.parse(SOURCE).body if isinstance(n, ast.ClassDef) and n.name == "ModelProfile"]
+    base, profile = (n for n in ast.parse(SOURCE).body if isinstance(n, ast.ClassDef))
     group, found = "what it is", {}
-    for node in made.body:
+    for node in (*profile.body, *base.body):  # the base has the same groups
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             if lines[node.lineno - 2].strip().startswith("#"):
                 group = told[node.lineno - 1]

@@ -28,7 +28,6 @@ No error text holds an API key, a token or a header.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -360,15 +359,7 @@ def values_of(event: object, told: Callable[[Exception], object]) -> tuple[objec
 
 
 def _copied(name: str, text: str, base: type[Exception], own: dict[str, object]) -> Exception:
-    kind = _kind(name, base)  # type: ignore[arg-type]  # a class can be hashed
-    made: Exception = kind.__new__(kind, text)
-    vars(made).update(own)
-    return made
-
-
-@functools.cache
-def _kind(name: str, base: type[Exception]) -> type[Exception]:
-    """A class in place of one that cannot be imported where the copy is read, or that needs other arguments."""
+    # A class in place of one that cannot be imported where the copy is read, or that needs other arguments.
     members = {
         "__doc__": "A copy of an error: its class's name and its text.",
         "__module__": base.__module__,  # so that a traceback names it as the class itself
@@ -376,4 +367,7 @@ def _kind(name: str, base: type[Exception]) -> type[Exception]:
         "__str__": lambda self: self.args[0],
         "__reduce__": lambda self: (_copied, (name, self.args[0], base, vars(self))),
     }
-    return type(name, (base,), members)
+    kind: type[Exception] = type(name, (base,), members)
+    made = kind.__new__(kind, text)
+    vars(made).update(own)
+    return made

@@ -39,7 +39,7 @@ DEBTS = [
     plan(CallPolicy("tool", timeout=60, background=True)),
     plan(CallPolicy("tool", timeout=60, background=True), reply_batching="batch"),
     plan(CallPolicy("tool", timeout=60, streams=True, takes_scheduling=True)),
-    plan(CallPolicy("tool", timeout=60, undo=True), answer_lost=True),
+    plan(CallPolicy("tool", timeout=60, undo=True), answers_lost=True),
 ]
 LINES = [(plan(), line.POLICY), (plan(handle="old"), line.POLICY), (plan(), None)]
 

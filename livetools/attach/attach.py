@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
-import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -27,19 +26,17 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.option_synonyms import unexpected
 from livetools.session.running import leaving
-from livetools.session.running.clock import SystemClock
+from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
-from livetools.session.running.hand_off import specs_of
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup import option_defaults as defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
-from livetools.transport.contract import Sending
 from livetools.transport.loop.wake import on_trio
 
-from .attached_machine import AttachedMachine
+from .attached_machine import LINK, AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
@@ -84,7 +81,7 @@ def attach(
         raise unexpected(attach, misnamed, _SDK)
     plan = make_plan(
         model or "any",
-        specs_of(as_tools(tools)),
+        as_tools(tools),
         profile=profile or (None if model else ModelProfile()),
         reply_format=reply_format,
         response_key=response_key,
@@ -96,15 +93,16 @@ def attach(
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
-    def __init__(self, plan: Plan, transport: SDKTransport) -> None:
-        super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport = transport
-        self.over = anyio.Event()  # the session was left
+    def __init__(
+        self, session: SDKSession, plan: Plan, starter: Starter, hooks: Sequence[Hooks], deps: object
+    ) -> None:
+        super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session, starter)})
+        self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""
         super().close()
-        self._transport.leave(leaving.LAST_WORDS)
+        self.connections[LINK].leave(leaving.LAST_WORDS)
         self.over.set()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
@@ -116,9 +114,6 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def show(self, events: Sequence[Event]) -> None:
         """There are none: the SDK's messages are what the user sees."""
-
-    def transport(self, link: int) -> Sending:
-        return self._transport
 
 
 #: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.
@@ -145,37 +140,31 @@ class Attached:
             raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
         if self._host.loop is not None:
             raise LocalProtocolError("an attached session is entered once; attach() again for another one")
-        if id(self._session) in _attached:
+        for warning in self._plan.warnings:
+            log.warning("%s", warning)
+        await self._host.start(self._main)
+        return self
+
+    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        if _attached.setdefault(id(self._session), self) is not self:
             raise ConcurrencyError(
                 "this SDK session is attached already, and what one reads the other does not hear:"
                 " give all the tools to one attach()"
             )
-        for warning in self._plan.warnings:
-            log.warning("%s", warning)
-        _attached[id(self._session)] = self
-        try:
-            await self._host.start(self._main)
-        except BaseException:
-            del _attached[id(self._session)]
-            raise
-        return self
-
-    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         async with Starter(group) as starter:
-            driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
-            handlers = ToolRunner(self._plan.response_key, self._hooks)
-            driver.begin(group, Tasks(starter, handlers, driver, self._deps))
+            driver = _AttachedDriver(self._session, self._plan, starter, self._hooks, self._deps)
+            self._driver = driver
             try:
                 ready()
                 await driver.over.wait()
                 await driver.tasks.wind_down(driver.give_up)
             finally:
                 driver.end()
+                del _attached[id(self._session)]
 
     async def __aexit__(self, *error: object) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
-        _attached.pop(id(self._session), None)
         self._driver.close()
         await self._host.stop(leaving.LAST_WORDS)
 

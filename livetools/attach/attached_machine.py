@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
 from livetools.protocol.calls import wording
-from livetools.protocol.calls.call_states import Record
+from livetools.protocol.calls.call_states import Move, Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Action
-from livetools.protocol.input.resend import Entry, Frame, Outbox, Write
+from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import Plan
@@ -49,7 +49,7 @@ class AttachedMachine(Calls):
         """The word on a call that waits for approval; one that a person must decide on is refused."""
         return super().judge(run, wording.NOBODY_TO_ASK if verdict is True else verdict, now)
 
-    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
         """The user is done."""
         super().close(now, self._outbox.lost())
 
@@ -63,16 +63,17 @@ class AttachedMachine(Calls):
         """See :meth:`.session_machine.Machine.frames`."""
         frames: list[Frame] = []
         if self.replies.queue:
-            write, replies = Write(), self.replies.take()
-            for reply in replies:
-                for answer in reply.answers:
+            write, messages = Write(), self.replies.take()
+            for first in messages:
+                for answer in (first, *first.rest):
                     self._outbox.wrote(answer, write)
-            if replies:
-                write.ends_with(replies[-1])
-                frames += replies
+                    if answer.kind == "answer":
+                        self.ledger.move(answer.record, Move.WRITE)
+            if messages:
+                write.ends_with(messages[-1])
+                frames += messages
         if self.texts:
-            build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-            frames += [Frame(LINK, build(text)) for _, text in self.late()]
+            frames += [Frame("text", outgoing.text(text, self.plan.text_channel)) for _, text in self.late()]
         return frames
 
     def events(self) -> Sequence[Event]:

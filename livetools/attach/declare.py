@@ -31,9 +31,9 @@ def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
         config = declare([get_weather], into={"response_modalities": ["AUDIO"]})
         print(config["tools"][0]["function_declarations"][0]["name"])
     """
-    specs = [tool.spec() for tool in as_tools(tools)]
-    setup = make_plan("any", specs, profile=ModelProfile(), reconnect=False).setup
-    entry = {"function_declarations": setup["tools"][0]["functionDeclarations"] if specs else []}
+    made = as_tools(tools)
+    setup = make_plan("any", made, profile=ModelProfile(), reconnect=False).setup
+    entry = {"function_declarations": setup["tools"][0]["functionDeclarations"] if made else []}
     given = {} if into is None else into
     if isinstance(given, Mapping):
         return {**given, "tools": [*(given.get("tools") or ()), entry]}
@@ -41,5 +41,5 @@ def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
         raise ConfigError(f"into is a {type(given).__name__}: a LiveConnectConfig or a dict is expected")
     from google.genai import types
 
-    made = types.Tool.model_validate(entry)
-    return given.model_copy(update={"tools": [*(getattr(given, "tools", None) or ()), made]})
+    tool = types.Tool.model_validate(entry)
+    return given.model_copy(update={"tools": [*(getattr(given, "tools", None) or ()), tool]})

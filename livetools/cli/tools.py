@@ -30,7 +30,7 @@ def tools(
     loaded = load(target)
     loaded.tell()
     if loaded.agent is None:
-        plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
+        plan = make_plan(model or DEFAULT_MODEL, loaded.tools)
     else:
         plan = open_agent(with_model(loaded.agent, model, target), base_url=NOWHERE).plan
     typer.echo(printable(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2)))

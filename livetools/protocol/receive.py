@@ -23,17 +23,16 @@ from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.resend import Entry, Outbox
-from livetools.protocol.messages.incoming import ServerMessage, parse
+from livetools.protocol.input.resend import Frame, Outbox
+from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.known_fields import Fields
-from livetools.protocol.messages.partial_calls import Asked
-from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
+from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_and_latency import PERCEIVED, SpeechTimes
 
 from .messages import to_events
-from .messages.to_events import MARKERS, PROOF, SPOKEN
+from .messages.to_events import MARKERS, SPOKEN
 
 
 @dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
@@ -56,13 +55,10 @@ class Reception:
     _rate: int = 0  # of the sound
     started: SessionStarted = field(default_factory=SessionStarted)  # what is known of the session
 
-    def cut_off(self) -> None:
-        """The user has cut the model off: the rest of its turn is not reported."""
-        self.suppressed, self.cuts_next = True, False
-
-    def cut_next(self) -> None:
-        """The user cuts the model off as soon as it speaks, and hears nothing of that turn."""
-        self.suppressed = self.cuts_next = True
+    def cut_off(self, next: bool = False) -> None:
+        """The user has cut the model off: the rest of its turn is not reported. ``next``: as soon as it speaks, and
+        nothing of that turn is reported."""
+        self.suppressed, self.cuts_next = True, next
 
     def stalled(self) -> None:
         """The turn under way has no end: what comes now is reported, unless it was cut off before it began."""
@@ -93,20 +89,23 @@ class Reception:
         # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
-        read: Sequence[Entry] = ()
+        read: Sequence[Frame] = ()
         # Nearly all messages are of a few kinds, which are not read in full.
+        said: list[PlainCall] | Event | None
+        if len(data) < LARGE or (said := only_media(data)) is None:
+            said = only_calls_or_words(data)
         # A plain call may be the last piece of one that comes in pieces: then the general way must join them.
-        if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
+        if type(said) is list and not self.calls.partial.growing:
             # What the model has read is judged before its calls are entered, by the turns that had ended until then.
             read = self.outbox.output(self.turns.ends)
-            self._called(link, calls, now)
-        elif (said := only_media(data) or only_words(data)) is not None:
+            self._called(link, said, now)
+        elif said is None or isinstance(said, list):
+            self._whole_message(link, parse(data), now)
+        else:
             # What the model says shows what it has read, a transcript of the user's shows nothing.
             if type(said) in SPOKEN:
                 read = self.outbox.output(self.turns.ends)
             self._said(said, now)
-        else:
-            self._whole_message(link, parse(data), now)
         if read:
             self.calls.read(read)
 
@@ -144,33 +143,24 @@ class Reception:
             self.tell(GoAway(notice.get("timeLeft")))
             self.connection.go_away(notice.get("timeLeft"), now)
 
-    def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
+    def _called(self, link: int, calls: Sequence[PlainCall], now: float) -> None:
         self.tokens.begins()
         # Answers are written later, with the frames. So the turns hear of every call before its answer, refused ones
         # too.
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
-    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
-        ends = self.turns.ends
-        if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):
+        spoken = calls or not SPOKEN.isdisjoint(kinds)
+        if self.turns.stale.closes and not spoken:
             return []  # nor does the end of a turn that only closes what was lost
-        if calls or not PROOF.isdisjoint(kinds):
-            return self.outbox.output(ends)
-        if Interrupted in kinds:
-            return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer
-        return []
+        proof = spoken or not MARKERS.isdisjoint(kinds)
+        # Interrupted alone: it was cut off by a text, not by an answer.
+        return self.outbox.output(self.turns.ends, answers=proof) if proof or Interrupted in kinds else []
 
     def _said(self, event: Event, now: float) -> None:
-        if isinstance(event, Interrupted):
-            self.sound.clear()
-            self.turns.interrupted(now)
-            self.speech.cut_off(now)
-            self.speech.present(now)
-            if not self.suppressed:
-                self.tell(event)
-        elif type(event) in SPOKEN:
+        if type(event) in SPOKEN:
             self.tokens.begins()
             heard: Event | None = event
             seconds = 0.0
@@ -183,6 +173,13 @@ class Reception:
                 if type(heard) in PERCEIVED:
                     self.speech.output(now)
                 self.tell(heard)
+        elif isinstance(event, Interrupted):
+            self.sound.clear()
+            self.turns.interrupted(now)
+            self.speech.cut_off(now)
+            self.speech.present(now)
+            if not self.suppressed:
+                self.tell(event)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
@@ -241,13 +238,11 @@ class Reception:
         if update.get("resumable") and (handle := update.get("newHandle")):
             self.connection.handed(handle)
             unseen = self.outbox.unseen()
-            self.calls.handed(self.outbox.sent, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
             # Only a handle that came after the errors for lost calls is rid of those calls.
-            if self.turned or read:
-                self.calls.excuses_saved()
+            self.calls.handed(self.outbox.sent, unseen, self.turned or read)
             if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(handle))

@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from math import inf
 from typing import Any
 
 from livetools.events import Call
 from livetools.protocol.calls import wording
+from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.responses import FINAL_KINDS, AnswerFrame
+from livetools.protocol.calls.responses import FINAL_KINDS, Answer
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.input_queue import InputQueue, Item
-from livetools.protocol.input.resend import Entry, Frame, Outbox, Receipt, Write
+from livetools.protocol.input.resend import Frame, Outbox, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
 from .messages import outgoing
+
+# Every answer passes it: asked of its class, a member of an enum costs ten times as much.
+_WRITE = Move.WRITE
 
 #: Entries that may have been read, past which a pong is asked for at once: each is kept until it is known.
 CROWDED = 8
@@ -55,7 +58,7 @@ class Dispatch:
 
     def begin(self, link: int, frames: Iterable[bytes]) -> None:
         """Send these on this connection ahead of all else."""
-        self.ahead = (*self.ahead, *(Frame(link, data) for data in frames))
+        self.ahead = (*self.ahead, *(Frame("setup", data, link=link) for data in frames))
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
@@ -71,19 +74,16 @@ class Dispatch:
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
     ) -> Item:
         """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
-        # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a
-        # role.
-        build = outgoing.realtime_text if self.calls.plan.text_channel == "realtime" else outgoing.user_turn
+        frame = outgoing.text(text, self.calls.plan.text_channel)
         said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
-        return Item(
-            "text", build(text), Receipt(), exchange, True, not text.strip(), contents=said, results=results
-        )
+        blank = not text.strip()
+        return Item("text", frame, Receipt(), exchange, True, blank, contents=said, results=results)
 
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
         # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
-        if instructions is None and self.calls.plan.empty_turn:
-            return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
+        if instructions is None and self.calls.plan.empty_turn == "honoured":
+            return Item("content", outgoing.end_of_turn(True), Receipt(), prompts=True)
         return self.text(wording.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 
     def take_back(self, receipt: Receipt) -> None:
@@ -108,56 +108,48 @@ class Dispatch:
         """What is written now, in this order."""
         calls, input, connection = self.calls, self.input, self.connection
         late = calls.texts or self.unasked or self.since < inf
-        frames: list[Frame] = [*self.ahead]
-        if not (calls.replies.queue or input.queue or late or frames):
-            return frames
-        self.ahead = ()
+        if not (calls.replies.queue or input.queue or late or self.ahead):
+            return []
+        frames, self.ahead = list(self.ahead), ()
         # Only a setup may be written before setupComplete: audio before it is dropped, and other messages close with
         # 1007.
         if connection.state not in USABLE:
             return frames
-        link, write = connection.current, Write()
+        write = Write()
         if frames:
             connection.conversation_advanced(now)
             if calls.lost and not calls.plan.closes_lost:  # else an empty turn says that they were read
-                self.outbox.wrote(Entry("errors"), write)
+                self.outbox.wrote(Frame("errors"), write)
                 write.ask()
-            if self.outbox.transparent:
-                self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model continues
-            frames += self._input(input.changes(), link, write, now)
+            frames += self._input(input.changes(), write, now)
         if calls.replies.queue:
-            replies = self._answers(write, now)
-            frames += replies
-            if self.outbox.transparent:
-                self._number(replies)
+            frames += self._answers(write, now)
         if input.queue:
-            frames += self._input(input.take(calls.blocking()), link, write, now)
+            frames += self._input(input.take(calls.blocking()), write, now)
         # Last: a text of ours waits until what the user has sent is out, and goes only if no turn is expected then.
         if late and self._speaks(now):
-            frames += self._input(input.take(calls.blocking()), link, write, now)
+            frames += self._input(input.take(calls.blocking()), write, now)
         if frames:
             write.ends_with(frames[-1])
+            if self.outbox.transparent:
+                self.outbox.number(frames)
         return frames
 
-    def _number(self, frames: Sequence[Frame]) -> None:
-        """Count the messages that are not the user's, for transparent replay."""
-        for frame in frames:
-            # A message all of whose answers are taken back is never written: then the numbers behind it move up.
-            number = self.outbox.count()
-            if isinstance(frame, AnswerFrame):
-                frame.if_dropped(partial(self.outbox.unwritten, number))
-
-    def _answers(self, write: Write, now: float) -> list[AnswerFrame]:
+    def _answers(self, write: Write, now: float) -> Sequence[Answer]:
         turns, ledger = self.turns, self.calls.ledger
         stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
         alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
-        replies, wrote = self.calls.replies.take(), self.outbox.wrote
-        for reply in replies:
-            for answer in reply.answers:
+        messages, wrote = self.calls.replies.take(), self.outbox.wrote
+        for first in messages:
+            for answer in (first, *first.rest):
                 record, last = answer.record, answer.kind in FINAL_KINDS
+                # The other kinds leave the debt as it is: a yield or a word is no answer, and an acknowledged call is
+                # DETACHED already.
+                if answer.kind == "answer":
+                    ledger.move(record, _WRITE)
                 if last:
                     self.speech.measure("call", now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
@@ -167,7 +159,7 @@ class Dispatch:
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf
-                if wrote(answer, write, None, turn, latest):
+                if wrote(answer, write, turn, latest):
                     self.connection.conversation_advanced(now)
                     if latest > turns.ends:
                         # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
@@ -175,11 +167,12 @@ class Dispatch:
                         crowded = len(self.outbox.sent) >= CROWDED
                         weighs = record.policy.undo or record.policy.approval
                         write.ask(at_once=crowded or not self.input.streams or weighs)
-        return replies
+        return messages
 
-    def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
-        turns = self.turns
+    def _input(self, items: list[Item], write: Write, now: float) -> list[Item]:
+        turns, link = self.turns, self.connection.current
         for item in items:
+            item.take(link)
             answer, latest = None, inf
             # No answer is expected: output after the turn that is under way shows that it was read.
             if not item.prompts:
@@ -190,14 +183,14 @@ class Dispatch:
                 self.conversing = True
                 self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
-            if self.outbox.wrote(item, write, after_turn, answer, latest):
+            if self.outbox.wrote(item, write, answer, latest, after_turn):
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
             # audioStreamEnd flushes what the service has cached: it may answer that, and nobody waits for it.
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
-        return [Frame(link, item.frame, item.receipt, item) for item in items]
+        return items
 
     def _speaks(self, now: float) -> bool:
         """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""

@@ -29,7 +29,7 @@ from livetools.events import (
     Reconnecting,
 )
 from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
-from livetools.protocol.connection.connection_states import LinkState
+from livetools.protocol.connection.connection_states import READABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
@@ -81,12 +81,10 @@ class Machine(View):
 
     def connect(self, now: float) -> None:
         """Begin."""
-        self._now = now
         self._do(self.connection.connect(now), now)
 
     def opened(self, link: int, now: float) -> None:
         """A socket is open (TCP, TLS, upgrade)."""
-        self._now = now
         self._do(self.connection.opened(link, self.to_come.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
@@ -99,12 +97,13 @@ class Machine(View):
 
         ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
         """
-        if self.connection.reads(link):  # else a socket that was replaced
+        connection, reception = self.connection, self.reception
+        if link == connection.current and connection.state in READABLE:  # else a socket that was replaced
             # The setup is completed before the rest of the frame is read: calls in it are of this session.
-            if self.connection.state is _SETUP and self.reception.completes_setup(data):
-                self._do(self.connection.completed(now), now)
-            self.reception.receive(link, data, now, overdue)
-            if self.reception.cuts_next:
+            if connection.state is _SETUP and reception.completes_setup(data):
+                self._do(connection.completed(now), now)
+            reception.receive(link, data, now, overdue)
+            if reception.cuts_next:
                 self.interrupt(now)
             self._after(now)
 
@@ -151,7 +150,7 @@ class Machine(View):
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
-        if self.dispatch.conversing and not self.plan.content_mid_session:
+        if self.dispatch.conversing and self.plan.content_mid_session == "refused":
             raise LocalProtocolError(
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
@@ -223,13 +222,13 @@ class Machine(View):
         # Nothing is under way that could be cut off. With answer it is the next turn that nobody wants to hear.
         if self.turns.idle:
             if answer:
-                self.reception.cut_next()
+                self.reception.cut_off(next=True)
             return
         self.reception.cut_off()
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
         # the rest.
-        if self.plan.content_mid_session:
-            self.input.put(Item("cut", outgoing.cut_off()))
+        if self.plan.content_mid_session != "refused":
+            self.input.put(Item("cut", outgoing.end_of_turn(False)))
         self.turns.cut_off(now)
         self.speech.cut_off(now)
         self._tell(Interrupted())
@@ -241,14 +240,13 @@ class Machine(View):
         ``LocalProtocolError`` where there can be no other connection, before anything is changed.
         """
         receipt = Receipt()
-        item = Item("update", frame or b"", receipt, event=event)
         if frame is not None or self.closed:
             self.changes.want(plan)
             self.calls.use(plan)
-            return self._put(item, now)
+            return self._put(Item("update", frame or b"", receipt, event=event), now)
         if self.connection.cannot_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        self.changes.want(plan, item)
+        self.changes.want(plan, (receipt, event))
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -298,7 +296,6 @@ class Machine(View):
 
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
-        self._now = now
         if self.closed:
             return
         self.calls.tick(now)
@@ -315,16 +312,15 @@ class Machine(View):
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
-        # Writing an answer may have made these due, and only _after acts on them: so at once.
-        if (self.calls.end and self._end_due()) or (self.input.untold and self._flowing()):
+        connection, calls = self.connection, self.calls
+        # Writing an answer may have made it due, and only _after acts on it: so at once.
+        if calls.end and self._end_due():
             return self._now
-        connection = self.connection
-        at = min(
-            connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
-            self.calls.deadlines.next(),
-            self.turns.wake_at(self.calls.ledger.blocking > 0),
-            self.limits.wake_at(),
-        )
+        at = min(connection.due, calls.due, self.turns.wake_at(calls.ledger.blocking > 0))
+        if connection.state is _LEAVING:
+            at = min(at, connection.wake_at(self.to_come.snapshot()))
+        if self.limits.limited:
+            at = min(at, self.limits.wake_at())
         if self.dispatch.since < inf:
             at = min(at, self.dispatch.wake_at(self._now))
         return at if self.parking.until == inf else min(at, self.parking.wake_at(self._now))
@@ -337,6 +333,9 @@ class Machine(View):
 
     def events(self) -> Sequence[Event]:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
+        # Whether it flows again is known once the answers to BLOCKING calls are written.
+        if self.input.untold and (self.closed or (self.connection.usable and not self.calls.blocking())):
+            self.input.tell()
         exchange = None if self._question is None else self._question.exchange
         if exchange is not None and (exchange.changed or self.closed):  # who watches it must see the end, too
             exchange.report()
@@ -351,6 +350,7 @@ class Machine(View):
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
         """Carry out what the connection decided."""
+        self._now = now
         for what in consequences:
             match what:
                 case Dial() | Hangup():
@@ -366,6 +366,9 @@ class Machine(View):
                 case End(error):
                     self._over(error, now)
                     self.actions.append(what)
+        if self.changes.waiting and self.connection.cannot_move:  # a move was wanted, and there will be none
+            self.changes.want(self.plan)
+            self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
 
     def _send_setup(self, link: int, handle: str | None) -> None:
         plan = self.changes.send()
@@ -386,7 +389,8 @@ class Machine(View):
         if self.connection.stood:
             self.input.new_session()
         plan = self.plan
-        return self.input.without(self._transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
+        seed = self._transcript.seed(plan.seed_functions == "honoured", plan.seed_ends_with_user)
+        return self.input.without(seed)
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session is open."""
@@ -399,7 +403,7 @@ class Machine(View):
         for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
         link = self.connection.current
-        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
+        errors = self.calls.resumed(link) if restored and self.plan.answers_lost else []
         # Ahead of everything else: on 3.8 the first input would be spent on the lost calls otherwise, and go
         # unanswered.
         self.dispatch.begin(link, [*errors, *self._history])
@@ -411,11 +415,10 @@ class Machine(View):
         """The connection that a change was waiting for is open."""
         plan, made = self.changes.made()
         self.calls.use(plan)
-        for item in made:
-            if item.event is not None:
-                self._tell(item.event)
-            if item.receipt is not None:
-                item.receipt.end()
+        for receipt, event in made:
+            if event is not None:
+                self._tell(event)
+            receipt.end()
         if self.changes.waiting:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 
@@ -461,10 +464,6 @@ class Machine(View):
                 self.speech.asked(now)
         return item.receipt
 
-    def _flowing(self) -> bool:
-        """True if dropping has stopped."""
-        return self.closed or (self.connection.usable and not self.calls.blocking())
-
     def _end_due(self) -> End | None:
         """The end that the calls want, where all that goes before it was said."""
         end = self.calls.end
@@ -475,23 +474,20 @@ class Machine(View):
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        # Every input ends here, in this order: what calls owe, what is written again, what is reported, and then the
-        # end or a move.
-        if self.input.untold and self._flowing():
-            self.input.tell()
         if self.closed:
             return
-        # The text of the exchange neither waits nor is followed by a turn: it was spent, and is written again.
-        exchange, question = self.turns.exchange, self._question
-        if exchange and exchange.turn is None and question and question not in self.input.queue:
-            self.input.again(question)
-        connection = self.connection
-        if self.changes.waiting and connection.cannot_move:  # a move was wanted, and there will be none
-            self.changes.want(self.plan)
-            self.changes.fail(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
-        if (end := (self.calls.end and self._end_due()) or self.limits.due(now)) is not None:
-            self._do(connection.close(now, end.error), now)
-        elif self.parking.until < inf or connection.state is _LEAVING:
+        # In this order: what is written again, and then the end or a move, which looks at what is to be written.
+        if (question := self._question) is not None:
+            exchange = self.turns.exchange
+            # Its text neither waits nor is followed by a turn: it was spent, and is written again.
+            if exchange is not None and exchange.turn is None and question not in self.input.queue:
+                self.input.again(question)
+        end = self._end_due() if self.calls.end else None
+        if end is None and self.limits.limited:
+            end = self.limits.due(now)
+        if end is not None:
+            self._do(self.connection.close(now, end.error), now)
+        elif self.parking.until < inf or self.connection.state is _LEAVING:
             self._leave_if_quiet(now)
 
     def _leave_if_quiet(self, now: float) -> None:

@@ -34,7 +34,7 @@ class View:
 
     def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
         self.actions: deque[Action] = deque()
-        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.idle_signal), Said()
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
@@ -47,7 +47,7 @@ class View:
         self.speech = SpeechTimes()
         shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
         self.dispatch = Dispatch(*shared)
-        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.to_come = Pending(self.dispatch)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
         self.reception = Reception(*shared, self._tell, plan.model)
         self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
@@ -129,9 +129,7 @@ class View:
         calls, moves = self.calls, self.changes.awaits(receipt)
         # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
         # change by a move waits until no call is open, the caller's included.
-        if calls.keeps_out(run) or (moves and run in calls.pending):
-            return True
-        return calls.held_up_by(run, calls.pending if moves else ()) is not None
+        return calls.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""

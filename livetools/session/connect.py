@@ -33,7 +33,6 @@ from livetools.transport.websocket import WebSocket
 
 from .handle_store import HandleStore
 from .option_synonyms import unexpected
-from .running.hand_off import specs_of
 from .session import Session
 from .startup import Startup
 
@@ -157,7 +156,7 @@ def connect(
         )
         plan = make_plan(
             model,
-            specs_of(made),
+            made,
             config=given.config,
             vertexai=bool(endpoint.vertexai),
             project=endpoint.project,

@@ -126,11 +126,8 @@ def setup(fields: Object, instructions: object = None) -> Object:
 
 def http_options(fields: Object) -> Object:
     """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
-    value = fields.get("httpOptions")
-    given = dumped(value) if value is not None else {}
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"config.http_options is an object, not {type(value).__name__}")
-    given = {camel(str(k)): v for k, v in given.items() if v is not None}
+    value = read_as(fields.get("httpOptions") or {}, "object", "config.http_options")
+    given = {camel(name): option for name, option in value.items() if option is not None}
     if more := sorted(given.keys() - HTTP_OPTIONS):
         names = ", ".join(snake(n) for n in more)
         raise ConfigError(

@@ -14,9 +14,10 @@ fields too: :func:`find` is asked with ``vertex=``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .did_you_mean import explains_keywords
 
@@ -43,9 +44,34 @@ CLOSING_SILENCE = 1.0
 MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """The part of a profile that a session acts on while it runs. It is a part of each plan too."""
+
+    # function calls
+    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
+    answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
+    closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
+
+    # what it is sent, and when
+    text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
+    content_mid_session: Treatment = "honoured"  # clientContent after the first turn
+    stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
+    context_update: Treatment = "refused"  # contextUpdate
+    empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
+
+    # the session
+    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # how it takes history
+    seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
+    seed_ends_with_user: bool = False  # a seed must end with a user's turn
+
+    # what it sends
+    idle_signal: bool = False  # interactionStatus; a turn ends with IDLE, not with turnComplete
+
+
 @explains_keywords()
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelProfile:
+class ModelProfile(SessionFacts):
     """How one model family behaves. Each field has a default that permits; ``ModelProfile(input_block=True)``.
 
     ::
@@ -68,27 +94,19 @@ class ModelProfile:
     scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
-    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
-    answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
-    closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
     builtin_tools: frozenset[str] = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
     idle_tools: frozenset[str] = frozenset()  # accepted, though it does not have them; never used
     mixes_search: bool = True  # googleSearch beside function declarations
 
     # what it is sent, and when
-    text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
-    content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
     input_block: bool = False  # audio and video must not be sent while a blocking call is open
     input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what such input does
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
-    stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
-    context_update: Treatment = "refused"  # contextUpdate
-    empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
 
     # setup
     modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it can answer with
@@ -114,12 +132,8 @@ class ModelProfile:
     handle_at_setup: Literal["never", "asked", "always"] = "never"  # a handle comes right after setupComplete
     handle_every: float | None = None  # seconds between handles while nothing happens; None: after turns
     unknown_handle: tuple[int, str] = (1008, "Requested entity was not found.")
-    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # how it takes history
-    seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
-    seed_ends_with_user: bool = False  # a seed must end with a user's turn
 
     # what it sends
-    idle_signal: bool = False  # interactionStatus; a turn ends with IDLE, not with turnComplete
     empty_frames: bool = False  # {} between content frames
     combines: bool = False  # one event may hold audio, transcript and turnComplete together
     turn_complete: bool = True  # False: its turns end with generationComplete, without usage
@@ -133,7 +147,7 @@ def find(model: str, *, vertex: bool = False) -> ModelProfile:
     name = model.rsplit("/", 1)[-1].lower()
     prefix = max((p for p in _FAMILIES if name.startswith(p)), key=len, default=None)
     profile = ModelProfile(known=False) if prefix is None else _FAMILIES[prefix]
-    return _on_vertex(profile) if vertex else _on_gemini_api(profile)
+    return _for_api(profile, vertex)
 
 
 def families() -> tuple[str, ...]:
@@ -142,14 +156,11 @@ def families() -> tuple[str, ...]:
 
 
 @cache  # a few, which all sessions share
-def _on_gemini_api(profile: ModelProfile) -> ModelProfile:
-    # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
-    # explicitVadSignal there; avatars are refused there (2026-10-09).
-    return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
-
-
-@cache
-def _on_vertex(profile: ModelProfile) -> ModelProfile:
+def _for_api(profile: ModelProfile, vertex: bool) -> ModelProfile:
+    if not vertex:
+        # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
+        # explicitVadSignal there; avatars are refused there (2026-10-09).
+        return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
     profile = replace(
         profile,
         vertex=True,
@@ -160,17 +171,19 @@ def _on_vertex(profile: ModelProfile) -> ModelProfile:
         turn_coverages=profile.turn_coverages - {"TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"},
         call_ids="uuid",
     )
-    if profile.family in _TWO_FIVE:
-        # pipecat#4448: no NON_BLOCKING on Vertex 2.5; livekit-plugins-google 1.8.9 drops scheduling there.
-        # Google announced modes for 2026-04-28; nobody has measured them. The default is BLOCKING either way.
-        profile = replace(profile, non_blocking="ignored", scheduling="ignored", states_behavior=False)
-    if profile.family == "half-cascade":
-        # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
-        profile = replace(profile, call_ends_turn=True)
-    if profile.family == "gemini-3.8-live":
-        # docs.cloud.google.com (2026-09): us-central1, us, eu; not global. It shows avatars (2026-10-09).
-        profile = replace(profile, modalities=frozenset({"AUDIO", "VIDEO"}), everywhere=False)
-    return profile
+    return replace(profile, **_ON_VERTEX.get(profile.family, {}))
+
+
+# pipecat#4448: no NON_BLOCKING on Vertex 2.5; livekit-plugins-google 1.8.9 drops scheduling there.
+# Google announced modes for 2026-04-28; nobody has measured them. The default is BLOCKING either way.
+_TWO_FIVE = {"non_blocking": "ignored", "scheduling": "ignored", "states_behavior": False}
+_ON_VERTEX: Mapping[str, dict[str, Any]] = {
+    # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
+    "half-cascade": {**_TWO_FIVE, "call_ends_turn": True},
+    "gemini-2.5 native audio": _TWO_FIVE,
+    # docs.cloud.google.com (2026-09): us-central1, us, eu; not global. It shows avatars (2026-10-09).
+    "gemini-3.8-live": {"modalities": frozenset({"AUDIO", "VIDEO"}), "everywhere": False},
+}
 
 
 # ai.google.dev models page and public reports, 2025-06 to 2025-12 (shut down on the Gemini API 2025-12-09).
@@ -312,8 +325,6 @@ _TRANSCRIBE_3_5 = ModelProfile(
     seed="none",
     turn_complete=False,
 )
-
-_TWO_FIVE = frozenset({"half-cascade", "gemini-2.5 native audio"})
 
 _FAMILIES = {
     "gemini-2.0-flash-exp": _HALF_CASCADE,

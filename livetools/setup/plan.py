@@ -8,26 +8,24 @@ What the service would close the connection for is a ConfigError; what it would 
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
 from . import config_fields
 from .config_fields import Object, wire_model
-from .model_profiles import ModelProfile, find
-from .option_defaults import APPROVAL_TIMEOUT, INPUT_GATE
-from .plan_fields import UNDECLARED, CallPolicy, Plan, ToolSpec
+from .model_profiles import ModelProfile, SessionFacts, find
+from .option_defaults import INPUT_GATE
+from .plan_fields import UNDECLARED, CallPolicy, Plan, Specified, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import for_api, read_as, several
-
-__all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "make_plan", "replan", "wire_model"]
 
 
 def make_plan(
     model: str,
-    tools: Sequence[ToolSpec] = (),
+    tools: Sequence[Specified] = (),
     *,
     instructions: object = None,
     config: object = None,
@@ -82,43 +80,24 @@ def make_plan(
         profile=profile,
         resumption="sessionResumption" in setup,
         transparent=bool(setup.get("sessionResumption", {}).get("transparent")),
-        **_facts(profile),
+        undeclared=dataclasses.replace(
+            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
+        ),
+        **{fact.name: getattr(profile, fact.name) for fact in dataclasses.fields(SessionFacts)},
         **options,
     )
     return _with_tools(plan, tools, told)
 
 
-def _facts(profile: ModelProfile) -> dict[str, Any]:
-    """What the machine must know of the model."""
-    return {
-        "text_channel": profile.text_channel,
-        "content_mid_session": profile.content_mid_session != "refused",
-        "stream_end_ends_turn": profile.stream_end_ends_turn,
-        "takes_update": profile.context_update == "honoured",
-        "empty_turn": profile.empty_turn == "honoured",
-        "seed": profile.seed,
-        "seed_functions": profile.seed_functions == "honoured",
-        "seed_ends_with_user": profile.seed_ends_with_user,
-        "status_signal": profile.idle_signal,
-        "undeclared": replace(
-            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
-        ),
-        "answer_lost": profile.answers_lost,
-        "closes_lost": profile.closes_lost,
-    }
-
-
-def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions: object = None) -> Plan:
+def replan(plan: Plan, *, tools: Sequence[Specified] | None = None, instructions: object = None) -> Plan:
     """The plan of a running session with other tools (``None``: the same ones) or other instructions.
 
     What the service runs itself (search, code execution) stays. Raises as :func:`make_plan` does.
     """
     if instructions is not None:
         content = read_as(instructions, "Content", "instructions")
-        plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
-    if tools is None:
-        return plan
-    return _with_tools(plan, tools, [])
+        plan = dataclasses.replace(plan, setup={**plan.setup, "systemInstruction": content})
+    return plan if tools is None else _with_tools(plan, tools, [])
 
 
 class Adjustments(TypedDict, total=False):
@@ -144,7 +123,9 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
         setup.setdefault("inputAudioTranscription", {})
     told = [*plan.warnings]
     _details(setup, plan.profile, told)
-    return replace(plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told))
+    return dataclasses.replace(
+        plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told)
+    )
 
 
 def _resume(
@@ -248,9 +229,8 @@ def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) ->
                 f"{profile.family} is always proactive, and refuses False: leave proactivity out"
             )
         del setup["proactivity"]
-    early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     # Without a version of the user's own the endpoint has chosen v1alpha already.
-    if early and not profile.vertex and api_version not in (None, "v1alpha"):
+    if config_fields.wants_v1alpha(setup) and not profile.vertex and api_version not in (None, "v1alpha"):
         raise ConfigError(f"proactivity and affective dialog need api_version='v1alpha', not {api_version!r}")
 
 
@@ -275,22 +255,23 @@ _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMap
 _MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 
-def _with_tools(plan: Plan, specs: Sequence[ToolSpec], told: list[str]) -> Plan:
+def _with_tools(plan: Plan, tools: Sequence[Specified], told: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
-    if len(specs) > _MOST_TOOLS:
-        raise ConfigError(f"{len(specs)} tools: the service takes {_MOST_TOOLS}; declare fewer")
-    if specs and not profile.functions:
+    if len(tools) > _MOST_TOOLS:
+        raise ConfigError(f"{len(tools)} tools: the service takes {_MOST_TOOLS}; declare fewer")
+    if tools and not profile.functions:
         raise ConfigError(f"{profile.family} calls no functions; leave tools out")
     # Answers as content are content in the middle of a session.
-    if specs and plan.reply_format == "client_content" and profile.content_mid_session == "refused":
+    if tools and plan.reply_format == "client_content" and profile.content_mid_session == "refused":
         raise ConfigError(
             f"{profile.family} refuses client_content in mid-session; reply_format='tool_response' works"
         )
     # All functions are in one entry of their own, which is made again; the other entries are the service's.
     builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
-    entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
-    policies = {spec.name: _policy(spec, plan, told) for spec in specs}
+    entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(tools), told))]
+    specs = [tool.spec() for tool in tools]
+    policies = {spec.name: _policy(spec, tool, plan, told) for spec, tool in zip(specs, tools, strict=True)}
     if specs:
         declared = [_declared(spec, policies[spec.name], profile) for spec in specs]
         entries.append({"functionDeclarations": declared})
@@ -301,7 +282,7 @@ def _with_tools(plan: Plan, specs: Sequence[ToolSpec], told: list[str]) -> Plan:
     setup = {key: value for key, value in plan.setup.items() if key != "tools"}
     if entries:
         setup["tools"] = entries
-    return replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
+    return dataclasses.replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
 
 
 def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[str]) -> Object:
@@ -324,7 +305,11 @@ def _declared(spec: ToolSpec, policy: CallPolicy, profile: ModelProfile) -> Mapp
     return {**spec.declaration, "behavior": policy.behavior} if stated else spec.declaration
 
 
-def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
+#: Options of a tool that are its policy's as they are.
+_CARRIED = frozenset({"concurrency", "cancellable", "approval_timeout"})
+
+
+def _policy(spec: ToolSpec, tool: Specified, plan: Plan, told: list[str]) -> CallPolicy:
     options, profile = spec.options, plan.profile
     wanted = options.get("behavior")
     behavior, background = _behavior(spec, wanted, plan, told), wanted == "BACKGROUND"
@@ -341,16 +326,13 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
-        media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
-        concurrency=options.get("concurrency"),
         takes_slot=not background,
-        cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
         approval=bool(options.get("approval")),
-        approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
-        tool=spec.tool,
+        tool=tool,
+        **{name: options[name] for name in _CARRIED & options.keys()},
     )
 
 
@@ -386,12 +368,10 @@ def _behavior(
 
 def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, told: list[str]) -> str | None:
     wanted: str | None = spec.options.get("scheduling")
-    if wanted is None:
-        return None
+    if wanted is None or (profile.scheduling == "honoured" and not awaited):
+        return wanted
     if profile.scheduling == "refused":
         raise ConfigError(f"{spec.name}: {profile.family} refuses scheduling in a response; leave it out")
-    if profile.scheduling == "honoured" and not awaited:
-        return wanted
     ignores = profile.scheduling == "ignored"
     why = f"{profile.family} ignores it" if ignores else "it is for behavior='non_blocking' only"
     told.append(f"{spec.name}: scheduling is left out: {why}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from livetools.errors import ConfigError
 
 from . import option_defaults as defaults
-from .model_profiles import CLOSING_SILENCE, ModelProfile
+from .model_profiles import CLOSING_SILENCE, ModelProfile, SessionFacts
 
 #: What an option must be: a test of its value, and what messages call it.
 Expected: TypeAlias = tuple[Callable[[Any], bool], str]
@@ -66,7 +66,6 @@ class CallPolicy:
     scheduling: str | None = None  # sent beside each final response, where the model takes it
     takes_scheduling: bool = False  # a ToolResult may say its own
     streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
-    media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
     timeout: float | None = defaults.TOOL_TIMEOUT
     concurrency: int | None = None
     takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
@@ -84,8 +83,8 @@ UNDECLARED = CallPolicy("", handled=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
+class Plan(SessionFacts):
+    """Everything the machine needs to know of a session, with the facts of its model. Built by ``plan.make_plan``."""
 
     model: str  # as on the wire: models/… or projects/…
     setup: Mapping[str, Any]  # the setup object, without a handle
@@ -102,20 +101,8 @@ class Plan:
     allowed: frozenset[str] | None = None
 
     # what the model is sent, and when
-    text_channel: Literal["client_content", "realtime"] = "client_content"
-    content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
-    # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
-    stream_end_ends_turn: bool = True
     input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
-    takes_update: bool = False  # contextUpdate
-    empty_turn: bool = False  # turnComplete without turns makes the model speak
-    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
-    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only words and media go
-    seed_ends_with_user: bool = False  # 2.5
-    status_signal: bool = False  # a turn ends with interactionStatus IDLE
     undeclared: CallPolicy = UNDECLARED  # of a call to what was not declared
-    answer_lost: bool = False  # a resumed session wants an error for each call that was lost
-    closes_lost: bool = False  # and sends an empty turn once it has read them
 
     # the line
     resumption: bool = True  # ask for handles
@@ -181,9 +168,14 @@ class ToolSpec:
     options: Mapping[str, Any] = field(default_factory=dict)  # as the wire spells them
     generator: bool = False
     handled: bool = True
-    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
     @property
     def name(self) -> str:
         """The name that the model calls."""
         return str(self.declaration["name"])
+
+
+class Specified(Protocol):
+    """A :class:`~livetools.Tool`, as far as a plan knows it."""
+
+    def spec(self) -> ToolSpec: ...

@@ -60,12 +60,8 @@ def place(error: BaseException) -> str:
     # What Python makes of a StopIteration in a coroutine was raised nowhere.
     if type(error) is RuntimeError and isinstance(error.__cause__, StopIteration):
         error = error.__cause__
-    passed = list(traceback.walk_tb(error.__traceback__))
-    if not passed:
-        return type(error).__name__
-    frame, line = passed[-1]
-    code = frame.f_code
-    return f"{type(error).__name__} at {code.co_filename}, line {line}, in {code.co_name}"
+    name, passed = type(error).__name__, traceback.extract_tb(error.__traceback__, limit=-1)
+    return " at ".join([name, *(f"{at.filename}, line {at.lineno}, in {at.name}" for at in passed)])
 
 
 def scrub(text: str) -> str:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from livetools.setup.plan_fields import ToolSpec
-
-
-class SpecifiedTool(Protocol):
-    """A :class:`~livetools.Tool`; as a protocol, so that what a tool refers to may refer to it."""
-
-    def spec(self) -> ToolSpec: ...
+from livetools.setup.plan_fields import Specified
 
 
 class DeclarationLike(Protocol):
@@ -52,7 +46,7 @@ class ConfigLike(Protocol):
 
 _One: TypeAlias = (
     Callable[..., object]
-    | SpecifiedTool
+    | Specified  # livetools.Tool; as a protocol, so that what a tool refers to may refer to it
     | DeclarationLike
     | ToolEntryLike
     | Mapping[str, Any]  # Gemini's, OpenAI's, Anthropic's or MCP's shape: any JSON value

@@ -29,9 +29,9 @@ def add(a: int = 0) -> int:
 
 
 def machine(**options: Any) -> AttachedMachine:
-    specs = [Tool(add, **options).spec()]
+    tools = [Tool(add, **options)]
     return AttachedMachine(
-        make_plan("any", specs, profile=ModelProfile(), tool_timeout=60.0, reconnect=False)
+        make_plan("any", tools, profile=ModelProfile(), tool_timeout=60.0, reconnect=False)
     )
 
 

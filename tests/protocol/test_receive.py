@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_taken() -> None:
 
 def test_an_excuse_is_given_again_if_the_link_is_lost_before_a_handle_without_that_call() -> None:
     """Only a handle that was issued after the errors were read is rid of the calls that were lost."""
-    d = live(answer_lost=True)
+    d = live(answers_lost=True)
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}).call(("c1", "tool"))
     d.drop().later(1).establish()
     d.drop().later(1).establish()
@@ -160,7 +160,7 @@ def test_an_excuse_is_given_again_if_the_link_is_lost_before_a_handle_without_th
 
 @pytest.mark.parametrize("restored", [True, False])
 def test_a_call_that_comes_before_the_setup_is_complete_is_a_call_of_that_session(restored: bool) -> None:
-    d = live(answer_lost=True)
+    d = live(answers_lost=True)
     if restored:
         d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     d.call(("c1", "tool")).drop().later(1)
@@ -175,7 +175,7 @@ def test_a_call_that_comes_before_the_setup_is_complete_is_a_call_of_that_sessio
 
 
 def test_a_call_that_is_lost_twice_before_a_session_stands_is_excused_once() -> None:
-    d = live(answer_lost=True)
+    d = live(answers_lost=True)
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}).call(("c1", "tool"))
     d.drop().later(1)
     d.machine.opened(2, d.now)

@@ -266,7 +266,7 @@ def test_generators_stream_and_close() -> None:
 
 def test_media_that_the_model_does_not_read_is_left_out_and_the_answer_says_so() -> None:
     d = (
-        Driver(plan(CallPolicy("shot", media=frozenset({"image/png"}))))
+        Driver(plan(CallPolicy("shot"), media=frozenset({"image/png"})))
         .live()
         .call(("a", "shot"), ("b", "shot"))
     )
@@ -320,8 +320,8 @@ def test_a_session_past_its_limit_stays_open_until_the_last_error_was_handed_to_
     frames = d.machine.frames()  # the writer has them, and waits for the socket
     d.machine.tick(d.now)
     assert not d.machine.closed
-    assert frames[-1].write is not None
-    frames[-1].write.hand_over()
+    assert frames[-1].ends is not None
+    frames[-1].ends.handed = True
     assert isinstance(d.later(0).ended[0], LimitReached)
 
 
@@ -546,7 +546,7 @@ def test_a_late_result_waits_for_the_end_of_an_activity() -> None:
 
 
 def test_content_in_the_middle_is_refused_where_the_service_would_close_for_it() -> None:
-    d = Driver(plan(text_channel="realtime", content_mid_session=False)).live()
+    d = Driver(plan(text_channel="realtime", content_mid_session="refused")).live()
     d.machine.send_content([{"role": "user", "parts": [{"text": "before"}]}], False, d.now)
     d.machine.send_text("hi", d.now)
     d.drain()
@@ -623,7 +623,7 @@ def test_a_silent_answer_is_owed_no_turn() -> None:
 
 
 def test_with_status_a_turn_ends_at_idle_wherever_it_stands() -> None:
-    d = Driver(plan(ASYNC, status_signal=True)).live()
+    d = Driver(plan(ASYNC, idle_signal=True)).live()
     exchange = asked(d)
     d.say("One moment.").turn_complete(interactionStatus="IN_PROGRESS")
     d.call(("c1", "later")).settle("c1").say("x").turn_complete(interactionStatus="IN_PROGRESS")
@@ -634,7 +634,7 @@ def test_with_status_a_turn_ends_at_idle_wherever_it_stands() -> None:
 
 
 def test_with_status_an_idle_that_crosses_the_answer_is_not_the_word_on_it() -> None:
-    d = Driver(plan(ASYNC, status_signal=True)).live()
+    d = Driver(plan(ASYNC, idle_signal=True)).live()
     exchange = asked(d)
     d.call(("c1", "later")).settle("c1").turn_complete(interactionStatus="IDLE")
     assert not exchange.done
@@ -899,7 +899,7 @@ def test_a_move_whose_dial_fails_is_tried_again_while_there_is_time() -> None:
 
 
 def test_a_lost_call_runs_on_and_is_answered_with_an_error_then_delivered_once_as_text() -> None:
-    d = Driver(plan(CallPolicy("slow", timeout=None), answer_lost=True), PATIENT).live()
+    d = Driver(plan(CallPolicy("slow", timeout=None), answers_lost=True), PATIENT).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     d.call(("c1", "slow")).drop(1006)
     assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == ["text"]
@@ -937,7 +937,7 @@ def test_an_ask_outlasts_a_call_to_a_function_that_does_not_exist() -> None:
 def test_a_resumed_model_is_told_whether_a_lost_result_follows() -> None:
     plain, task = CallPolicy("slow", timeout=None), CallPolicy("task", timeout=None, background=True)
     for lost_results, told in (("deliver", ["text", "text"]), ("drop", ["dropped", "text"])):
-        d = Driver(plan(plain, task, lost_results=lost_results, answer_lost=True), PATIENT).live()
+        d = Driver(plan(plain, task, lost_results=lost_results, answers_lost=True), PATIENT).live()
         d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
         d.call(("c1", "slow"), ("c2", "task")).drop(1006).later(0.3).establish()
         assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == told

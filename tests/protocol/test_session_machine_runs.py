@@ -40,9 +40,9 @@ def by_hand(of: Plan) -> Plan:
 
 PLANS = {
     "2.5": terms(input_block=True),
-    "3.1": terms(input_block=True, text_channel="realtime", content_mid_session=False, answer_lost=True),
-    "3.8": terms(ASYNC, answer_lost=True, takes_update=True),
-    "thinking": terms(ASYNC, answer_lost=True, status_signal=True),
+    "3.1": terms(input_block=True, text_channel="realtime", content_mid_session="refused", answers_lost=True),
+    "3.8": terms(ASYNC, answers_lost=True, context_update="honoured"),
+    "thinking": terms(ASYNC, answers_lost=True, idle_signal=True),
     "vertex, transparent": terms(transparent=True),
     "batch": terms(reply_batching="batch", lost_results="drop"),
     "client content": terms(reply_format="client_content", max_concurrency=2),
@@ -52,7 +52,9 @@ PLANS = {
     "joined": terms(CallPolicy("tool", timeout=30.0, join=True)),
     "without handles": terms(resumption=False),
     "push to talk, 2.5": by_hand(terms(input_block=True)),
-    "push to talk, 3.1": by_hand(terms(input_block=True, text_channel="realtime", content_mid_session=False)),
+    "push to talk, 3.1": by_hand(
+        terms(input_block=True, text_channel="realtime", content_mid_session="refused")
+    ),
     "push to talk, transparent": by_hand(terms(input_block=True, transparent=True)),
 }
 IDS = ("a", "b", "c")

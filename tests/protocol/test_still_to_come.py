@@ -106,10 +106,10 @@ def test_a_session_that_is_over_has_nothing_to_come() -> None:
 
 
 def test_a_move_waits_for_an_open_call_and_not_for_one_in_the_background() -> None:
-    assert live().call(("c1", "tool")).machine.to_come.snapshot().calls
+    assert live().call(("c1", "tool")).machine.to_come.snapshot().doing == "tool"
     d = live(BACKGROUND).call(("c1", "tool")).say("On it.").turn_complete()
     assert pending(d) == ["the call tool (c1)"]
-    assert d.machine.to_come.snapshot().calm
+    assert d.machine.to_come.snapshot().doing == "idle"
 
 
 SAID = {"serverContent": {"outputTranscription": {"text": "Yes."}}}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from livetools.errors import ConfigError
 from livetools.setup import config_fields
 from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import CallPolicy, Plan, ToolSpec, make_plan, replan
+from livetools.setup.plan import make_plan, replan
+from livetools.setup.plan_fields import CallPolicy, Plan, ToolSpec
 
 NATIVE = "gemini-2.5-flash-native-audio-latest"
 FLASH = "gemini-3.1-flash-live-preview"
@@ -24,11 +25,18 @@ TRANSCRIBE = "gemini-3.5-transcribe-live"
 LOW = {"thinking_config": {"thinking_level": "LOW"}}
 
 
-def spec(name: str = "f", *, generator: bool = False, handled: bool = True, **options: object) -> ToolSpec:
-    return ToolSpec({"name": name, "description": "does it"}, options, generator=generator, handled=handled)
+class Made(ToolSpec):
+    """A tool that is nothing but its spec."""
+
+    def spec(self) -> ToolSpec:
+        return self
 
 
-def policy(model: str, tool: ToolSpec, **options: Any) -> CallPolicy:
+def spec(name: str = "f", *, generator: bool = False, handled: bool = True, **options: object) -> Made:
+    return Made({"name": name, "description": "does it"}, options, generator=generator, handled=handled)
+
+
+def policy(model: str, tool: Made, **options: Any) -> CallPolicy:
     config = LOW if model == THINKING else None
     return make_plan(model, [tool], **{"config": config, **options}).policies["f"]
 
@@ -337,8 +345,8 @@ class TestPolicies:
         assert not policy(LIVE, spec(approval=print)).takes_more
 
     def test_media_are_those_that_the_model_reads(self) -> None:
-        assert "image/png" in policy(LIVE, spec()).media
-        assert policy(NATIVE, spec()).media == frozenset()
+        assert "image/png" in make_plan(LIVE).media
+        assert make_plan(NATIVE).media == frozenset()
 
     def test_a_config_that_was_read_is_a_config(self) -> None:
         typed = types.LiveConnectConfig(
@@ -354,10 +362,10 @@ class TestPolicies:
         assert make_plan(LIVE, input_gate=True).input_block
         assert not make_plan(NATIVE, input_gate=False).input_block
         plan = make_plan(FLASH)
-        assert (plan.text_channel, plan.content_mid_session) == ("realtime", False)
-        assert make_plan(LIVE).takes_update
-        assert make_plan(THINKING, config=LOW).status_signal
-        assert [make_plan(m).answer_lost for m in (NATIVE, FLASH, LIVE)] == [False, True, True]
+        assert (plan.text_channel, plan.content_mid_session) == ("realtime", "refused")
+        assert make_plan(LIVE).context_update == "honoured"
+        assert make_plan(THINKING, config=LOW).idle_signal
+        assert [make_plan(m).answers_lost for m in (NATIVE, FLASH, LIVE)] == [False, True, True]
 
 
 class TestTools:
@@ -448,7 +456,7 @@ SPECS = st.lists(
     st.sampled_from(["tool_response", "client_content"]),
 )
 def test_a_plan_is_refused_or_says_nothing_that_its_model_refuses(
-    model: str, config: dict[str, Any], tools: list[ToolSpec], vertexai: bool, reply_format: Any
+    model: str, config: dict[str, Any], tools: list[Made], vertexai: bool, reply_format: Any
 ) -> None:
     if model == THINKING:
         config = {**config, **LOW}

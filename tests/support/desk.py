@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.responses import AnswerFrame
+from livetools.protocol.calls.responses import Answer
 from livetools.protocol.input.resend import Outbox, Write
 
 
@@ -13,12 +16,14 @@ class Desk:
     def __init__(self, calls: Calls) -> None:
         self.calls, self.outbox = calls, Outbox()
 
-    def take(self) -> list[AnswerFrame]:
+    def take(self) -> Sequence[Answer]:
         """The answers that are ready."""
         replies, write = self.calls.replies.take(), Write()
         write.handed = True
-        for answer in (answer for reply in replies for answer in reply.answers):
+        for answer in (answer for reply in replies for answer in (reply, *reply.rest)):
             self.outbox.wrote(answer, write)
+            if answer.kind == "answer":
+                self.calls.ledger.move(answer.record, Move.WRITE)
         return replies
 
     def hear(self) -> None:

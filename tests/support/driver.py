@@ -17,8 +17,14 @@ GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 
 
 def plan(*policies: CallPolicy, **fields: Any) -> Plan:
-    """A plan with these tools."""
-    fields = {"model": GEMINI, "setup": {"model": GEMINI}, **fields}
+    """A plan with these tools, for a model that reads no media and wants to hear nothing of lost calls."""
+    fields = {
+        "model": GEMINI,
+        "setup": {"model": GEMINI},
+        "answers_lost": False,
+        "media": frozenset(),
+        **fields,
+    }
     return Plan(policies={p.name: p for p in policies}, **fields)
 
 
@@ -124,17 +130,18 @@ class Driver:
         """What the shell does after each input."""
         self.actions += self.machine.actions
         self.machine.actions.clear()
+        frames = self.machine.frames()
         self.events += self.machine.events()
-        for frame in self.machine.frames():
+        for frame in frames:
             if (data := frame.make()) is not None:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
                 frame.receipt.end()
-            if frame.write is not None:
-                frame.write.handed = True
-                if frame.write.asks:
+            if frame.ends is not None:
+                frame.ends.handed = True
+                if frame.ends.asks:
                     self.pings += 1
-                    frame.write.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
+                    frame.ends.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
         return self
 
     def _pong(self, link: int, before: int, lost: bool) -> int | None:

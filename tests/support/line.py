@@ -97,8 +97,16 @@ class World:
         self.since_began = 0  # dials
         self.leave_by = inf  # when the service cuts the socket in use
         self.dial_by = inf  # a goAway was heard, or a move failed: until then the next socket is dialled
-        self.standing_now = Snapshot()
+        self.in_call, self.model_idle = False, True
         self.connection = Connection(plan, policy, lambda: 0.5)
+
+    @property
+    def calm_now(self) -> bool:
+        return self.model_idle and not self.in_call
+
+    @property
+    def standing_now(self) -> Snapshot:
+        return Snapshot("tool" if self.in_call else "idle" if self.model_idle else "turn")
 
     def play(self, step: tuple[str, ...]) -> None:
         getattr(self, step[0])(*step[1:])
@@ -167,14 +175,12 @@ class World:
             self.dial_by = min(self.dial_by, self.now + max(share, self.policy.maximum))
 
     def calls(self) -> None:
-        was = self.standing_now
-        self.standing_now = Snapshot(not was.calls, was.idle)
+        self.in_call = not self.in_call
 
     def idle(self) -> None:
         """The model's turn begins or ends."""
-        was = self.standing_now
-        self.standing_now = Snapshot(was.calls, not was.idle)
-        if not was.idle:
+        self.model_idle = not self.model_idle
+        if self.model_idle:
             self.connection.conversation_advanced(self.now)
 
     def due(self) -> None:
@@ -264,9 +270,9 @@ class World:
         assert one.hung_up == inf, "hung up twice"
         one.hung_up = self.now
         if self.connection.state is LinkState.SWAPPING:
-            assert self.standing_now.calm or self.forced, "moved in the middle of something, with time left"
+            assert self.calm_now or self.forced, "moved in the middle of something, with time left"
         if self.connection.state is LinkState.LEAVING and one.open:
-            assert not self.standing_now.calm, "a move was put off though the moment was quiet"
+            assert not self.calm_now, "a move was put off though the moment was quiet"
         self.has_failed(one)
         if self.stands and not one.open and self.leave_by < inf:
             self.must_dial()
@@ -395,9 +401,9 @@ class World:
             connection._not_before > self.now,
             connection.stood,
             tuple(sorted(connection._reasons)),
-            self.standing_now.calls,
-            self.standing_now.idle,
-            connection.handle_outdated,
+            self.in_call,
+            self.model_idle,
+            connection.advanced_at > -inf,
             self.stands,
             bool(self.ended),
         )

@@ -27,10 +27,10 @@ _MORE = ("deque", "mappingproxy", "OrderedDict", "defaultdict", "dict_values", "
 #: Who holds whom it works for: without these there is no circle.
 REPORTS = {
     ("Sockets", "Driver"): "what a connection brings is an input",
-    ("Tasks", "Driver"): "what becomes of a handler is an input",
+    ("ToolRunner", "Driver"): "what becomes of a handler is an input",
     ("Timer", "Driver"): "the time is an input",
     ("TaskTimer", "Driver"): "the time is an input",
-    ("Tasks", "Session"): "a tool finds the session in its context",
+    ("ToolRunner", "Session"): "a tool finds the session in its context",
     ("AsyncioFlow", "Driver"): "a message is an input in the very callback in which it comes",
     ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
     ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",

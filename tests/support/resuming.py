@@ -46,7 +46,7 @@ class World:
 
     def __init__(self, closes: bool = True, expected: bool = True) -> None:
         self.closes, self.expected = closes, expected
-        self.d = Driver(plan(ASYNC, answer_lost=True, closes_lost=expected, stall_timeout=60.0), PATIENT)
+        self.d = Driver(plan(ASYNC, answers_lost=True, closes_lost=expected, stall_timeout=60.0), PATIENT)
         self.d.live()
         self.seen = len(self.d.frames)
         self.inbox: deque[dict[str, Any]] = deque()  # what was written on this connection and not served

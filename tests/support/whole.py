@@ -176,13 +176,13 @@ class Whole:
             last = not response.get("willContinue")
             if "id" not in response:
                 self.unnamed[link] -= last
-                excused = self.plan.answer_lost and self.setups[link] and "error" in response["response"]
+                excused = self.plan.answers_lost and self.setups[link] and "error" in response["response"]
                 assert self.unnamed[link] >= 0 or excused, "an answer that nobody waits for"
                 self.unnamed[link] = max(0, self.unnamed[link])
                 continue
             debt = self.debts.get((link, response["id"]))
             if debt is None:  # a call that an earlier link took with it
-                assert self.plan.answer_lost
+                assert self.plan.answers_lost
                 assert self.setups[link], "excused for a call that this session never made"
                 asked = [d for (_, id), d in self.debts.items() if id == response["id"]]
                 debt = self.debts[link, response["id"]] = Debt(response["id"], asked[0].name, excuse=True)
@@ -196,7 +196,7 @@ class Whole:
         while self.wire and most > 0:
             most -= 1
             entry = self.wire.popleft()
-            link, receipt, write = entry.link, entry.receipt, entry.write
+            link, receipt, write = entry.link, entry.receipt, entry.ends
             if not self.alive.get(link):
                 continue
             data = entry.make()
@@ -384,11 +384,15 @@ class Whole:
             try:
                 self.machine.send_content([{"role": "user", "parts": [{"text": "x"}]}], False, self.now)
             except LocalProtocolError:
-                assert not self.plan.content_mid_session
+                assert self.plan.content_mid_session == "refused"
         elif what == "interrupt":
             self.machine.interrupt(self.now)
         elif what == "update":
-            self.machine.update(self.plan, None, self.now)
+            try:
+                self.machine.update(self.plan, None, self.now)
+            except LocalProtocolError:
+                assert self.machine.connection.cannot_move
+                assert not self.machine.changes.waiting
         else:
             open_already = self.machine.input.in_activity
             try:

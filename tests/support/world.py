@@ -211,7 +211,7 @@ class World:
     def resume(self) -> None:
         """The link is gone; the next one restores the session."""
         self.lose()
-        if self.plan.answer_lost and not self.closed:
+        if self.plan.answers_lost and not self.closed:
             lost = [b for b in self.books if b.lost and b.link == self.link - 1 and not b.cancelled]
             frames = self.calls.resumed(self.link)
             answers = [r for f in frames for r in responses(json.loads(f))]
@@ -305,7 +305,7 @@ class World:
             if not self.policy.join:
                 self.check_run(book)
         if self.closed:
-            assert not self.calls.pending
+            assert not self.calls.ledger.pending
             assert not self.calls.replies.queue
             final = {CallState.PAID, CallState.VOID, CallState.DONE}
             assert all(r.state in final for r in self.records)
@@ -349,20 +349,20 @@ class World:
         records = tuple(
             (
                 (r.call.id, r.state, r.phase, r.link - self.link, r.deadline - now),
-                (r.running, r.started, r.undo, r.undone, r.delivered, r.kept is None, len(r.kept or ())),
+                (r.running, r.started, r.undo, r.delivered, r.kept is None, len(r.kept or ())),
                 None if r.outcome is None else str(r.outcome.response),
-                numbers((r.leader, *r.followers)),
+                numbers((r.leader, *(r.shared or ()))),
                 numbers(r.group),
                 calls.by_id.get(r.call.id) is r,
             )
             for r in self.records
         )
         queue = tuple(
-            tuple((a.kind, number[id(a.record)], str(a.body)) for a in reply.answers)
+            tuple((a.kind, number[id(a.record)], str(a.body)) for a in (reply, *reply.rest))
             for reply in calls.replies.queue
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)
-        slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
+        slots = tuple((name, numbers(queue)) for name, queue in calls._slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
         lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)

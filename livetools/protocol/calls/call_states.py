@@ -110,7 +110,7 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),
     # LOST comes before DELIVER: the user learns of the loss before the text is queued.
     (S.READY, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
-    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (AnswerFrame.make).
+    # WRITE is when the writer takes it. Until its bytes are made a cancellation still leaves it out (Answer.make).
     (S.READY, M.WRITE): (S.SENT, ()),
     (S.READY, M.CLOSE): (S.VOID, ()),
     (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it
@@ -140,11 +140,13 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
 del S, M, E
 
 # Every call passes these: asked of its class, a member costs ten times as much.
-_OWED, _PAID, _DETACHED = CallState.OWED, CallState.PAID, CallState.DETACHED
+_OWED, _PAID = CallState.OWED, CallState.PAID
 #: States in which the server waits for an answer on the link.
 OPEN = frozenset({CallState.OWED, CallState.READY})
 #: States in which the link that asked carries the responses to the call.
 OWING = OPEN | {CallState.SENT}
+#: States in which something is still to come of the call.
+HELD = OPEN | {CallState.DETACHED}
 #: States in which the handler may run for somebody.
 SERVED = frozenset({CallState.OWED, CallState.DETACHED})
 
@@ -182,19 +184,24 @@ class Record:
         self.phase = _NOTHING
         self.deadline = inf
         self.running = False  # the shell got the action to start it, and has not reported its end
-        self.started = False
-        self.undo = self.undone = False  # undo when it settles
+        self.started = False  # it has begun, and was not undone
+        self.undo = False  # its effects are undone as soon as it settles
         self.delivered = False  # its result has gone as text
         self.outcome: Outcome | None = None
         # Yields that the state of the newest handle does not hold; None: there were none at all.
         self.kept: Sequence[Mapping[str, Any]] | None = None
-        self.followers: Sequence[Record] = ()  # identical calls that share this run
-        self.leader: Record | None = None  # the call whose run this one shares
+        # Identical calls of which the first runs for all: one list, which each of them has.
+        self.shared: list[Record] | None = None
 
     @property
     def wanted(self) -> bool:
         """Whether the outcome of its run still counts for a call: for this one, or for one that shares the run."""
-        return any(one.state in SERVED for one in (self, *self.followers))
+        return any(one.state in SERVED for one in self.shared or (self,))
+
+    @property
+    def leader(self) -> Record:
+        """The call that runs: this one, or the one whose run it shares."""
+        return self.shared[0] if self.shared else self
 
     def keep(self, part: Mapping[str, Any]) -> None:
         """This part of its result goes with the text, should one be owed."""
@@ -236,19 +243,23 @@ class AnsweredCall(Struct, frozen=True, gc=False):
 
 
 class Ledger:
-    """The debts of a session. ``pending``: the calls that the server waits for; ``records``: those, and the others
-    whose handler may still settle. Both are by run, and :meth:`move` keeps them.
+    """The debts of a session. ``records``, by run: the calls that the server waits for (``pending``), and the others
+    whose handler may still settle. :meth:`move` keeps them.
     """
 
     def __init__(self) -> None:
         self.records: dict[int, Record] = {}
-        self.pending: dict[int, Record] = {}  # in the order in which they came
         self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
 
+    @property
+    def pending(self) -> list[Record]:
+        """The calls that the server waits for."""
+        return [record for record in self.records.values() if record.state in OPEN]
+
     def enter(self, record: Record) -> None:
         """The server waits for this call, which is new or asked again."""
-        self.records[record.run] = self.pending[record.run] = record
+        self.records[record.run] = record
         self.blocking += record.blocks
         self.ending += record.policy.ends_turn
 
@@ -257,18 +268,16 @@ class Ledger:
         was = record.state
         state, effects = TABLE.get((was, what)) or (was, ())
         record.state = state
-        if state in OPEN:
-            if was not in OPEN:
-                self.enter(record)
-            return effects
-        run = record.run
         if was in OPEN:
-            del self.pending[run]
+            if state in OPEN:
+                return effects
             self.blocking -= record.blocks
             self.ending -= record.policy.ends_turn
+        elif state in OPEN:
+            self.enter(record)
         # DETACHED stays without a running handler too: the call may still wait for an approval or for a slot.
-        if state is not _DETACHED and not record.running:
-            self.records.pop(run, None)  # nothing can settle this call any more
+        if state not in HELD and not record.running:
+            self.records.pop(record.run, None)  # nothing can settle this call any more
         return effects
 
 

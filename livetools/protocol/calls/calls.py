@@ -20,19 +20,18 @@ from livetools.events import (
     ToolProgress,
     ToolStarted,
 )
-from livetools.protocol.input.resend import Entry
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
-from livetools.protocol.messages.partial_calls import Asked, PartialCalls
+from livetools.protocol.messages.incoming import PlainCall
+from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
 from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record, told
 from .concurrency import Concurrency
-from .deadlines import Deadlines
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
-from .reply_batching import Replies
-from .responses import Answer
+from .responses import Answer, Replies, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -52,7 +51,7 @@ class Calls:
         self.plan, self._tell, self._act = plan, tell or _untold, act
         self._is_told = tell is not None  # the events of every call are not made for nobody
         self.ledger = Ledger()
-        self.records, self.pending = self.ledger.records, self.ledger.pending
+        self.records = self.ledger.records
         # Those of this session to which the server gave an id.
         self.by_id: dict[str | None, Record | AnsweredCall] = {}
         self.replies = Replies(plan, self.ledger)
@@ -64,16 +63,18 @@ class Calls:
         self.counted = 0
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
         self.end: End | None = None
-        self._slots = Concurrency()
+        self._slots = Concurrency(plan.max_concurrency)
         self._shared = Duplicates()
-        self.deadlines = Deadlines(self.records)
+        # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
+        # then tick finds nothing to do, and looks for the next.
+        self.due = inf
 
     # Inputs
 
-    def receive_calls(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
+    def receive_calls(self, link: int, asked: Iterable[PlainCall], now: float) -> list[Record]:
         """The calls of one message. Returns those that are new, or asked again on a new link."""
         records: list[Record] = []  # in the order of the message
-        again: list[Record] = []
+        again: dict[int, tuple[Effect, ...]] = {}  # by run: what follows for those that are asked again
         for one in asked:
             # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
             # and the service repeats calls that are not answered yet (pipecat#4118, 2026-03). A call without an id is
@@ -83,22 +84,23 @@ class Calls:
                 record = self._enter(link, one, now)
             elif known.link != link:  # a resumed session asks again
                 record = self._asked_again(link, one, known)
-                again.append(record)
+                again[record.run] = self.ledger.move(record, Move.REOFFER)
             else:
                 continue  # a duplicate
             records.append(record)
-        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
+        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group, and at the
+        # states of all its members.
         if self.replies.grouped:
             for record in records:
                 record.group = records
-        if again:
-            self._reoffer(again, now)
         for record in records:
-            if record not in again:
-                # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
-                if self._is_told:
-                    self._tell(ToolStarted(record.call))
-                self._begin(record, now)
+            if record.run in again:
+                self._reoffer(record, again[record.run], now)
+                continue
+            # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
+            if self._is_told:
+                self._tell(ToolStarted(record.call))
+            self._begin(record, now)
         return records
 
     def adopt(self, call: Call, now: float) -> None:
@@ -110,7 +112,7 @@ class Calls:
         record = self._enter(0, call, now)
         self._tell(ToolStarted(call))
         self._move(record, Move.LOSE, now)
-        if self.plan.answer_lost:
+        if self.plan.answers_lost:
             self.lost = (*self.lost, record)
         self._admit(record, now)
 
@@ -129,8 +131,8 @@ class Calls:
         record.keep(yielded.response)
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
-            part = wording.without_unread(yielded, policy.media)
-            self.replies.put([Answer("yield", record, part.response, scheduling, True, part.parts)])
+            part = wording.without_unread(yielded, self.plan.media)
+            self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -147,7 +149,7 @@ class Calls:
         if not outcome.began:
             record.started = False
         # The call was cancelled or closed while it ran. Now the result is known, which undo gets.
-        if record.undo and record.started:
+        if record.undo:
             self._undo(record, outcome.result)
         self._settle(record, outcome, now)
         # Last: an answer that is ready is queued before the next handler starts.
@@ -176,7 +178,7 @@ class Calls:
             if record.policy.takes_more and record.state is CallState.OWED:
                 waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
                 scheduling = "SILENT" if record.policy.takes_scheduling else None
-                self.replies.put([Answer("word", record, waits, scheduling, will_continue=True)])
+                self.replies.put(response_to("word", record, waits, scheduling, will_continue=True))
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -194,7 +196,7 @@ class Calls:
         self._fill(now)
         return [call.run for call in known]
 
-    def read(self, entries: Iterable[Entry]) -> None:
+    def read(self, entries: Iterable[Frame]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
             if type(entry) is Answer and entry.kind == "answer":
@@ -204,8 +206,11 @@ class Calls:
                 if self.by_id.get(id) is record:
                     self.by_id[id] = record.packed() or record
 
-    def handed(self, sent: Iterable[Entry], unseen: Iterable[Entry]) -> None:
-        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
+    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
+        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text.
+        ``errors_read``: it holds the errors for lost calls, which are not needed again."""
+        if errors_read:
+            self.lost = ()
         parts: dict[int, list[Mapping[str, Any]]] = {}
         for entry in (*unseen, *self.replies.waiting()):
             if isinstance(entry, Answer) and entry.kind == "yield":
@@ -217,10 +222,6 @@ class Calls:
             if record.kept and record.state in OWING:  # else no link has carried them
                 record.kept = parts.get(record.run, ())
 
-    def excuses_saved(self) -> None:
-        """A handle came, whose state has the errors for lost calls: they are not needed again."""
-        self.lost = ()
-
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
         self.plan = plan
@@ -230,18 +231,18 @@ class Calls:
         records, self.texts = self.texts, ()
         return [(r.call, wording.late_result(r, self.plan.response_key)) for r in records]
 
-    def lose(self, now: float, unread: Iterable[Entry]) -> None:
+    def lose(self, now: float, unread: Iterable[Frame]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
         swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
         # An answer that was swallowed is not pending any more. Sorted, so that losses are reported in the order of the
         # calls.
-        owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
+        owed = sorted({*swallowed, *self.ledger.pending}, key=lambda record: record.run)
         for record in owed:
             self._move(record, Move.LOSE, now)
         self._fill(now)
         # Those that are lost already: no handle holds their errors, and the next session may wait for the same calls.
-        self.lost = (*self.lost, *owed) if self.plan.answer_lost else ()
+        self.lost = (*self.lost, *owed) if self.plan.answers_lost else ()
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
@@ -253,25 +254,26 @@ class Calls:
             return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
         texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        return [outgoing.tool_response([Answer("answer", r, outgoing.failure(t)).body for r, t in texts])]
+        return [
+            outgoing.tool_response([response_to("answer", r, outgoing.failure(t)).body for r, t in texts])
+        ]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
         self.lost = ()
         self.by_id.clear()
 
-    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         # Answers that went out and were not read are in neither table.
         sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
-        for record in {**sent, **self.records}.values():
-            # A handler that runs now may have had effects: it is undone when it settles, at the latest by give_up.
-            record.undo = self._undoable(record)
-            duplicates.dissolve(record)  # they end as well: nobody is left to run for
+        # Those that share a run end before the one that runs: nobody is left then to run for.
+        for record in reversed({**sent, **self.records}.values()):
             self._move(record, Move.CLOSE, now)
-        self.replies.queue.clear()
+        self.replies.queue = ()
         self.by_id.clear()
         self.texts = ()
+        self.due = inf
 
     def give_up(self) -> None:
         """After the end: no handler is waited for any longer. What those that run on have done is undone."""
@@ -281,24 +283,30 @@ class Calls:
 
     def tick(self, now: float) -> None:
         """Answer the calls whose time is up."""
-        for record in self.deadlines.expired(now):
+        if now < self.due:
+            return
+        for record in sorted(self.records.values(), key=lambda record: record.leader.deadline):
+            # Answered calls keep theirs. And one that expires may settle those that share its run.
+            if record.state not in SERVED or record.leader.deadline > now:
+                continue
             outcome = wording.expired(record)
             # Nothing runs for these, so there is nothing to stop or to undo: they settle with a refusal.
             if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
                 self._settle(record, outcome, now)
                 continue
             record.outcome = outcome
-            record.undo = self._undoable(record)
             self._move(record, Move.EXPIRE, now)
         self._fill(now)
+        served = (record for record in self.records.values() if record.state in SERVED)
+        self.due = min((record.leader.deadline for record in served), default=inf)
 
     def wake_at(self) -> float:
-        """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
-        return self.deadlines.next()
+        """When ``tick`` is wanted next; may be early, never late."""
+        return self.due
 
     def open(self) -> list[str]:
         """The names and ids of the open calls."""
-        return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]
+        return [f"{record.call.name} ({record.call.id})" for record in self.ledger.pending]
 
     def blocking(self) -> bool:
         """Whether a BLOCKING call is open."""
@@ -306,7 +314,7 @@ class Calls:
 
     def keeps_out(self, run: int) -> bool:
         """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
-        return self._slots.keeps_out(run, self.plan.max_concurrency)
+        return self._slots.keeps_out(run)
 
     def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
         """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
@@ -314,11 +322,10 @@ class Calls:
         handler = self.records.get(run)
         if handler is None:
             return None
-        for record in self.pending.values():
+        for record in self.ledger.pending:
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    first, most = one.leader or one, self.plan.max_concurrency
-                    needs_end = first is handler or self._slots.needs_end_of(handler, first, most)
+                    needs_end = one.leader is handler or self._slots.needs_end_of(handler, one.leader)
                     if one.state is CallState.OWED and needs_end:
                         return one
         return None
@@ -334,11 +341,10 @@ class Calls:
 
     # Before the handler
 
-    def _enter(self, link: int, one: Asked, now: float) -> Record:
+    def _enter(self, link: int, one: PlainCall | Call, now: float) -> Record:
         self.counted = run = self.counted + 1
-        # The decoder of plain messages makes Calls already. Without an id (older Vertex) the call gets one of ours,
-        # which is never written.
-        call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
+        # Without an id (older Vertex) the call gets one of ours, which is never written.
+        call = Call(one.id or f"unnamed-{run}", one.name, one.args)
         plan = self.plan
         record = Record(run, call, plan.policies.get(one.name, plan.undeclared), link, now)
         self.ledger.enter(record)
@@ -354,7 +360,7 @@ class Calls:
                 del self.by_id[old]
         return record
 
-    def _asked_again(self, link: int, one: Asked, record: Record | AnsweredCall) -> Record:
+    def _asked_again(self, link: int, one: PlainCall, record: Record | AnsweredCall) -> Record:
         """The record of a call that this link asks again."""
         if isinstance(record, AnsweredCall):
             call = Call(str(one.id), one.name, one.args)
@@ -366,18 +372,17 @@ class Calls:
             record.delivered = False
         return record
 
-    def _reoffer(self, again: Sequence[Record], now: float) -> None:
-        """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
-        for record, effects in [(record, self.ledger.move(record, Move.REOFFER)) for record in again]:
-            # Those of a background call are no responses: its text will hold them.
-            if record.kept and not record.policy.background:
-                for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.put([Answer("yield", record, part, record.policy.scheduling, True)])
-            for effect in effects:
-                PERFORM[effect](self, record, now)
-            # The model that asks again has not read the acknowledgement, or does not know of it.
-            if record.state is CallState.OWED and record.policy.background:
-                self._move(record, Move.ACK, now)
+    def _reoffer(self, record: Record, effects: Sequence[Effect], now: float) -> None:
+        """The server waits again for a call that it asked on an earlier link."""
+        # Those of a background call are no responses: its text will hold them.
+        if record.kept and not record.policy.background:
+            for part in record.kept:  # what it has yielded so far comes first
+                self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
+        for effect in effects:
+            PERFORM[effect](self, record, now)
+        # The model that asks again has not read the acknowledgement, or does not know of it.
+        if record.state is CallState.OWED and record.policy.background:
+            self._move(record, Move.ACK, now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
@@ -391,40 +396,43 @@ class Calls:
         if policy.background:
             self._move(record, Move.ACK, now)
         # Before the approval: the answer of one person holds for equal calls that share the run.
-        leader = self._shared.join(record) if policy.join else None
-        if leader is not None:
-            return self.deadlines.set(record, leader.deadline)
+        if policy.join and self._shared.join(record) is not None:
+            return None
         if not policy.approval:
             return self._admit(record, now)
-        record.phase = Phase.APPROVAL
-        self.deadlines.set(record, now + policy.approval_timeout)
+        self._wait(record, _APPROVAL, policy.approval_timeout, now)
         return self._act(AskApproval(record.run, record.call, policy.tool))
 
     def _admit(self, record: Record, now: float) -> None:
         """Start the handler, or wait: for a slot, or for ``session.respond``."""
         policy = record.policy
         if not policy.handled:
-            record.phase = Phase.RESPONSE
             # session.respond has the time of a handler: nothing else ends the call if the program never answers.
-            self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
-        elif self._slots.take(record, self.plan.max_concurrency):
+            self._wait(record, Phase.RESPONSE, policy.timeout, now)
+        elif self._slots.take(record):
             self._start(record, now)
         else:
             # The time of the approval is over, and that of the handler begins with its slot.
-            self.deadlines.set(record, inf)
+            record.deadline = inf
             self._slots.wait(record)
 
     def _start(self, record: Record, now: float) -> None:
         """Start the handler, which has its slot."""
-        record.phase = _HANDLER
         record.running = record.started = True
         policy = record.policy
-        self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
+        self._wait(record, _HANDLER, policy.timeout, now)
         self._act(Start(record.run, record.call, policy.tool, policy.streams))
+
+    def _wait(self, record: Record, phase: Phase, seconds: float | None, now: float) -> None:
+        """From now on a call waits for this, so long at most; and with it those that share its run."""
+        record.phase = phase
+        record.deadline = deadline = inf if seconds is None else now + seconds
+        if deadline < self.due:
+            self.due = deadline
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
-        while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
+        while self._slots.waiting and (next := self._slots.next()) is not None:
             self._start(next, now)
 
     # Effects of moves
@@ -441,7 +449,7 @@ class Calls:
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
-            record.outcome = wording.without_unread(outcome, record.policy.media)
+            record.outcome = wording.without_unread(outcome, self.plan.media)
         self._move(record, _SETTLE, now)
         for one in followers:
             self._settle(one, outcome, now)
@@ -458,18 +466,17 @@ class Calls:
         record.phase = _NOTHING
         if record.policy.join:
             self._shared.forget(record)
-        if (leader := duplicates.leave(record)) is not None:  # it was the last who wanted the run of another
-            leader.undo = leader.undo or self._undoable(leader)
-            self._slots.release(leader)
-            record = leader
-        if not record.running:
+        runs = duplicates.leave(record)
+        if not runs.running:
             for one in duplicates.dissolve(record):  # it had not begun: the others continue without it
                 self._begin(one, now)
-        # With followers left the handler runs on for them, though its own call is over.
-        elif not record.followers:
-            self._slots.release(record)
-            if record.policy.cancellable:
-                self._act(Stop(record.run, record.call))
+        # While others want the run the handler runs on for them, though its own call is over.
+        elif not runs.wanted:
+            self._slots.release(runs)
+            # It may have had effects: these are undone when it settles, at the latest by give_up.
+            runs.undo = runs.policy.undo
+            if runs.policy.cancellable:
+                self._act(Stop(runs.run, runs.call))
 
     def _finished(self, record: Record, now: float) -> None:
         outcome = record.outcome
@@ -482,20 +489,13 @@ class Calls:
         self._tell(ToolCancelled(record.call))
         # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
         outcome, record.outcome = record.outcome, wording.CANCELLED
-        # While others share the run its effects are wanted, so it is not undone.
-        if record.started and record.policy.undo and not record.followers:
-            if record.running:
-                record.undo = True
-            else:
-                self._undo(record, outcome.result if outcome else None)
-
-    @staticmethod
-    def _undoable(record: Record) -> bool:
-        return record.running and record.policy.undo
+        # What runs on does so for others, or was stopped and is undone at its end.
+        if record.policy.undo and not record.running:
+            self._undo(record, outcome.result if outcome else None)
 
     def _undo(self, record: Record, result: object) -> None:
-        if not record.undone:
-            record.undone = True
+        if record.started:
+            record.started = False  # once
             self._act(Undo(record.run, record.call, record.policy.tool, result))
 
     def _lost(self, record: Record, now: float) -> None:
@@ -508,7 +508,7 @@ class Calls:
 
     def _acknowledge(self, record: Record, now: float) -> None:
         said = {self.plan.response_key: wording.under_way(record.call.name)}
-        self.replies.put([Answer("acknowledgement", record, said)])
+        self.replies.put(response_to("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float) -> None:
         self.replies.answer(record)

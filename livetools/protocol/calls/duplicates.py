@@ -25,8 +25,9 @@ class Duplicates:
         if leader is None or leader.state not in SERVED or leader.phase in (Phase.LEADER, Phase.NOTHING):
             self._leaders[key] = record
             return None
-        record.phase, record.leader = Phase.LEADER, leader
-        leader.followers = [*leader.followers, record]
+        record.phase = Phase.LEADER
+        record.shared = leader.shared = leader.shared or [leader]
+        record.shared.append(record)
         return leader
 
     def forget(self, record: Record) -> None:
@@ -37,22 +38,23 @@ class Duplicates:
             del self._leaders[key]
 
 
-def leave(record: Record) -> Record | None:
-    """Take a call from the run that it shares; the leader, if nobody wants that run any more."""
-    leader, record.leader = record.leader, None
-    if leader is None:
-        return None
-    leader.followers = [one for one in leader.followers if one is not record]
-    # A leader that is still served wants its run itself. Otherwise it ran on for the followers, and nobody is left.
-    return None if leader.followers or leader.state in SERVED else leader
+def leave(record: Record) -> Record:
+    """Take a call from the run of another that it shares. Returns the call that runs: that one, or this."""
+    leader, shared = record.leader, record.shared
+    if shared is not None and leader is not record:
+        shared.remove(record)
+        record.shared = None
+    return leader
 
 
 def dissolve(record: Record) -> Sequence[Record]:
     """The calls that shared this one's run; from now on they are on their own."""
-    followers, record.followers = record.followers, ()
-    for one in followers:
-        one.leader = None
-    return followers
+    shared = record.shared
+    if shared is None or record.leader is not record:
+        return ()
+    for one in shared:
+        one.shared = None
+    return shared[1:]
 
 
 def _key(record: Record) -> Hashable:

@@ -101,35 +101,29 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     # The usual place of a refusal: a bad key, an unknown model or handle are answered with 101 and then a close.
     (S.SETUP, V.GONE): (S.BROKEN, (E.JUDGE,)),
     (S.SETUP, V.DUE): (S.BROKEN, (E.HANGUP, E.JUDGE)),
-    (S.LIVE, V.GONE): (S.BROKEN, (E.JUDGE,)),
+    **{(state, V.GONE): (S.BROKEN, (E.JUDGE,)) for state in (S.LIVE, S.LEAVING)},
     # A goAway may come between any two frames, twice as well: the earlier deadline holds (PLAN).
-    (S.LIVE, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
-    (S.LEAVING, V.GO_AWAY): (S.LEAVING, (E.PLAN,)),
+    **{(state, V.GO_AWAY): (S.LEAVING, (E.PLAN,)) for state in (S.LIVE, S.LEAVING)},
     # The next socket is opened beside the current one, but shows no handle: a resume is refused with 1011 while the old
     # socket of the session is open (sip-to-ai#14, 2026-09).
     (S.LEAVING, V.QUIET): (S.MOVING, (E.DIAL,)),
     # No quiet moment came: the service cuts the line anyway, so an open call is lost either way.
     (S.LEAVING, V.DUE): (S.FORCED, (E.DIAL,)),
-    (S.LEAVING, V.GONE): (S.BROKEN, (E.JUDGE,)),
     # To open a socket takes time in which the user may speak: the moment is looked at again before anything is closed.
     (S.MOVING, V.NEXT_OPENED): (S.MOVING, (E.CHECK,)),
     (S.MOVING, V.QUIET): (S.SWAPPING, (E.HANGUP,)),
     (S.MOVING, V.SPOKEN): (S.LEAVING, (E.HANGUP_NEXT, E.WAIT)),
-    # The current socket is still usable: the failed dial costs nothing but time, and JUDGE is not asked.
-    (S.MOVING, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)),
-    (S.MOVING, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
-    # The current socket is lost before it was left: the dial that is under way becomes an ordinary one.
-    (S.MOVING, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
     # No CHECK: nobody is waited for any longer.
     (S.FORCED, V.NEXT_OPENED): (S.SWAPPING, (E.HANGUP,)),
-    (S.FORCED, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)),
-    (S.FORCED, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)),
-    (S.FORCED, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)),
+    # The current socket is still usable: the failed dial costs nothing but time, and JUDGE is not asked.
+    **{(state, V.NEXT_GONE): (S.LEAVING, (E.PUT_OFF,)) for state in (S.MOVING, S.FORCED)},
+    **{(state, V.DUE): (S.LEAVING, (E.HANGUP_NEXT, E.PUT_OFF)) for state in (S.MOVING, S.FORCED)},
+    # The current socket is lost before it was left: the dial that is under way becomes an ordinary one.
+    **{(state, V.GONE): (S.DIALING, (E.LOSE, E.ADOPT)) for state in (S.MOVING, S.FORCED)},
     # Only now that the old socket has closed, or has had its second, is the handle shown. LOSE comes first: it queues
     # unread texts again, and the seed of a new session must leave those out. The setup goes to the link that ADOPT
     # makes current.
-    (S.SWAPPING, V.GONE): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)),
-    (S.SWAPPING, V.DUE): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)),
+    **{(S.SWAPPING, event): (S.SETUP, (E.LOSE, E.ADOPT, E.SEND_SETUP)) for event in (V.GONE, V.DUE)},
     # Both sockets are gone now: an ordinary loss.
     (S.SWAPPING, V.NEXT_GONE): (S.BROKEN, (E.JUDGE,)),
     # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -18,8 +18,8 @@ from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
-from .connection_states import READABLE, USABLE, LinkEvent, LinkState
 from .connection_states import TABLE as MOVES
+from .connection_states import USABLE, LinkEvent, LinkState
 from .reconnect_policy import Attempts, ReconnectPolicy
 
 #: Seconds left when a goAway does not say: the field may be absent.
@@ -33,23 +33,18 @@ HANDLE_TIMEOUT = 0.5
 AT_LEAST = 0.05
 #: Seconds to wait for the old socket's close handshake.
 CLOSING = 1.0
-#: Seconds that a planned move waits for a pong, and how often it looks.
-MOVE_PONG_TIMEOUT, MOVE_CHECK_INTERVAL = 10.0, 0.25
-#: The close of a socket that did not stand within ``setup_timeout``.
-SETUP_TIMED_OUT = Close(1006, "no answer in time")
+#: Seconds that a planned move waits for a pong.
+MOVE_PONG_TIMEOUT = 10.0
+#: Seconds until the pong is looked for again: it is not an input.
+PONG_CHECK_INTERVAL = 0.25
 
 
-class Snapshot(Struct, frozen=True, gc=False):
+class Snapshot(Struct, frozen=True):
     """What the session is doing when the connection asks."""
 
-    calls: bool = False  # open calls
-    idle: bool = True  # nothing is expected from the model
+    #: A call is open; or something is expected from the model; or nobody would lose anything with the connection.
+    doing: Literal["tool", "turn", "idle"] = "idle"
     asked: bool = False  # a pong is awaited that will say what was read
-
-    @property
-    def calm(self) -> bool:
-        """Whether nobody would lose anything if the connection were replaced."""
-        return self.idle and not self.calls
 
 
 class SendSetup(Struct, frozen=True, gc=False):
@@ -110,14 +105,12 @@ class Connection:
         self.current = 0  # the socket in use
         self.next = 0  # the socket that was dialled last; 0: none
         self.handle = plan.handle
-        self.advanced_at = -inf  # something was written, or a turn has ended
-        self.handle_outdated = False  # the conversation has advanced since the newest handle came
+        self.advanced_at = -inf  # something was written, or a turn has ended, since the newest handle came
         self.stood = False  # a session has begun once
         self.losses = 0  # of connections on which it was open; planned moves do not count
         self.last_loss: Loss | None = None
         self._resumption, self._patience = plan.resumption, plan.setup_timeout
         self._shown: str | None = None  # the handle in the setup that was sent last
-        self._set_up_by = inf  # by then the session is open on the newest socket, or the socket has failed
         self._leave_by = inf  # past this the service cuts the line
         self._away_at = -inf  # the last goAway came
         self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
@@ -134,10 +127,6 @@ class Connection:
         """Whether the open connection is the last one: no dial is left."""
         return self.state in (LinkState.LIVE, LinkState.LEAVING) and not self.attempts.may_dial()
 
-    def reads(self, link: int) -> bool:
-        """Whether a frame of this socket counts: it is the current one, and has not ended."""
-        return link == self.current and self.state in READABLE
-
     # Inputs that move it
 
     def connect(self, now: float) -> list[Consequence]:
@@ -146,8 +135,7 @@ class Connection:
 
     def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket is open, its upgrade done."""
-        on = self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
-        return self._move(on, Transition(now, snapshot))
+        return self._move(self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED), Transition(now, snapshot))
 
     def completed(self, now: float) -> list[Consequence]:
         """The service has completed the setup."""
@@ -175,20 +163,23 @@ class Connection:
 
     def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Act on the time: what was to happen by now."""
-        # A timeout of the setup is a close like another: the table decides by it whether to dial again.
-        transition = Transition(now, snapshot, SETUP_TIMED_OUT)
-        late = self._move(LinkEvent.DUE, transition) if self.due <= now else []
+        # A timeout of the setup is a close like another: the table decides by it whether to dial again. It is an error
+        # of its own only where no session was ever open: later it is a failed attempt among others. The shell, which
+        # knows how far the dial has got, says what to check.
+        error = None if self.stood else SetupTimeout(f"no session within {self._patience:g} s")
+        timeout = Close(1006, "no answer in time", error=error)
+        late = self._move(LinkEvent.DUE, Transition(now, snapshot, timeout)) if self.due <= now else []
         return late + self.planned_move(snapshot, now)
 
     def planned_move(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Move to another connection before a goAway's end, if one has come and the moment is quiet."""
-        if self.state is not LinkState.LEAVING or self._planned_move_at(snapshot) > now:
+        if self._planned_move_at(snapshot) > now:
             return []
         # The pong says what has been read: what was not goes again on the next socket. Ten seconds are a share of the
         # 50 s that the service leaves; a pong of a busy session took up to 30 s (sip-to-ai#14, 2026-09), which is not
         # waited for.
         if snapshot.asked and now < self._away_at + MOVE_PONG_TIMEOUT:
-            self._not_before = now + MOVE_CHECK_INTERVAL
+            self._not_before = now + PONG_CHECK_INTERVAL
             return []
         return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
@@ -200,15 +191,15 @@ class Connection:
 
     def handed(self, handle: str) -> None:
         """A handle that restores the session in its present state."""
-        self.handle, self.handle_outdated = handle, False
+        self.handle, self.advanced_at = handle, -inf
 
     def conversation_advanced(self, now: float) -> None:
         """Something was said or done: a handle that came before does not hold all of the conversation."""
-        self.advanced_at, self.handle_outdated = now, True
+        self.advanced_at = now
 
     def wake_at(self, snapshot: Snapshot) -> float:
         """When ``tick`` has something to do."""
-        return min(self.due, self._planned_move_at(snapshot)) if self.state is LinkState.LEAVING else self.due
+        return min(self.due, self._planned_move_at(snapshot))
 
     # Inside
 
@@ -229,9 +220,10 @@ class Connection:
 
     def _deadline(self, state: LinkState, now: float) -> float:
         """Until when it stays in this state, at most."""
-        # One deadline for the dial and the setup together: setup_timeout covers everything from TCP to setupComplete.
+        # One deadline for the dial and the setup together, which the effects have set: setup_timeout covers everything
+        # from TCP to setupComplete.
         if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
-            return self._set_up_by
+            return self.due
         if state in (LinkState.SWAPPING, LinkState.WAITING):
             return self._not_before
         if state is LinkState.LEAVING and self.attempts.may_dial():  # else the socket is used to its end
@@ -240,15 +232,14 @@ class Connection:
 
     def _planned_move_at(self, snapshot: Snapshot) -> float:
         """When it may begin: no open call, nothing expected, and the handle that follows a turn is there."""
-        if not (snapshot.calm and self.attempts.may_dial()):
+        if self.state is not LinkState.LEAVING or snapshot.doing != "idle" or not self.attempts.may_dial():
             return inf
         # A newer handle follows a turn, and older ones do not hold that turn: it is waited for, though not for long.
-        follows = self._resumption and self.handle_outdated
-        return max(self._not_before, self.advanced_at + HANDLE_TIMEOUT if follows else -inf)
+        return max(self._not_before, self.advanced_at + HANDLE_TIMEOUT if self._resumption else -inf)
 
     def _dial(self, transition: Transition) -> None:
         self.next = self.attempts.dial()
-        self._set_up_by = transition.now + self._patience
+        self.due = transition.now + self._patience
         self._alive.add(self.next)
         transition.consequences.append(Dial(self.next))
 
@@ -296,11 +287,11 @@ class Connection:
         transition.consequences.append(Lose(transition.close))
 
     def _adopt(self, transition: Transition) -> None:
-        self.current, self._set_up_by = self.next, transition.now + self._patience
+        self.current, self.due = self.next, transition.now + self._patience
 
     def _check(self, transition: Transition) -> LinkEvent:
         """A user who spoke while the socket was opened would lose the answer, and the model its calls."""
-        return LinkEvent.QUIET if transition.snapshot.calm else LinkEvent.SPOKEN
+        return LinkEvent.QUIET if transition.snapshot.doing == "idle" else LinkEvent.SPOKEN
 
     def _judge(self, transition: Transition) -> LinkEvent:
         """Whether the close makes another dial worthwhile, and the policy allows it."""
@@ -327,22 +318,12 @@ class Connection:
         return LinkEvent.GIVE_UP
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
-        # Only where no session was ever open: later the same timeout is a failed attempt among others.
-        if transition.close is SETUP_TIMED_OUT and not self.stood:
-            # The shell, which knows how far the dial has got, says what to check.
-            return SetupTimeout(f"no session within {self._patience:g} s"), "no"
         # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
         # drops it.
-        planned = self.state is not LinkState.LIVE or transition.snapshot.calls
-        return close_codes.judge(transition.close, self._phase(transition.snapshot), planned=planned)
-
-    def _phase(self, snapshot: Snapshot) -> str:
-        """What was going on, for errors."""
-        if self.state is LinkState.DIALING:
-            return "connect"
-        if self.state is LinkState.SETUP:
-            return "setup"
-        return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
+        doing = transition.snapshot.doing
+        planned = self.state is not LinkState.LIVE or doing == "tool"
+        phase = {LinkState.DIALING: "connect", LinkState.SETUP: "setup"}.get(self.state, doing)
+        return close_codes.judge(transition.close, phase, planned=planned)
 
     def _retry(self, transition: Transition) -> None:
         # Not before the old socket may be closed: it could still hold the session that the handle restores.

@@ -15,14 +15,12 @@ from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.still_to_come import Pending
 from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
-from .dials_and_moves import Connection
+from .dials_and_moves import PONG_CHECK_INTERVAL, Connection
 
 #: The default of ``park``: seconds after which the session is closed although calls or texts are still open.
 PARKING_TIMEOUT = 30.0
 #: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
 PARKING_HANDLE_TIMEOUT = 5.0
-#: Seconds until what was written is asked about again: a pong is not an input.
-PARKING_CHECK_INTERVAL = 0.25
 
 
 @dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
@@ -34,28 +32,28 @@ class Parking:
     connection: Connection
     speech: SpeechTimes
     _since: float = inf
-    until: float = inf  # when it is closed, also if something is owed; inf: it is not being parked
-    _expired: bool = False
+    #: When it is closed, also if something is owed; ``inf``: it is not being parked; ``-inf``: that is now.
+    until: float = inf
     left: Sequence[str] | None = None  # what was owed when it was closed; None: it was not parked
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
-        self._expired = within <= 0
-        self._since, self.until = min(self._since, now), min(self.until, now + within)
+        self._since = min(self._since, now)
+        self.until = min(self.until, now + within if within > 0 else -inf)
 
     def call_off(self) -> None:
         """The session continues here."""
         self._since = self.until = inf
-        self._expired = False
 
     def tick(self, now: float) -> None:
         """The time is judged here alone: what came by now has been seen."""
-        self._expired = now >= self.until
+        if now >= self.until:
+            self.until = -inf
 
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
         # The deadline closes it even with debts; ``left`` says which.
-        due = self._expired or (not self.pending.unfinished() and self._ready_at() <= now)
+        due = self.until == -inf or (not self.pending.unfinished() and self._ready_at() <= now)
         if due:
             self.left = self.owed()
         return due
@@ -66,16 +64,15 @@ class Parking:
         # that is unfinished ends with an input.
         if not (unfinished := self.pending.unfinished()):
             return min(self.until, self._ready_at())
-        return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self.pending.unread() else inf)
+        return min(self.until, now + PONG_CHECK_INTERVAL if unfinished == self.pending.unread() else inf)
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
-        stale = ["a handle that is newer than the last turn"] if self.connection.handle_outdated else []
+        stale = ["a handle that is newer than the last turn"] if self.connection.advanced_at > -inf else []
         return self.pending.unfinished() or stale
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""
-        connection = self.connection
-        handle = connection.advanced_at + PARKING_HANDLE_TIMEOUT if connection.handle_outdated else -inf
+        handle = self.connection.advanced_at + PARKING_HANDLE_TIMEOUT
         # Where no audio goes out turns say when nobody speaks.
         return max(handle, self.speech.quiet_at(self._since) if self.input.streams else -inf)

@@ -16,7 +16,6 @@ outside one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from livetools.events import Call, Event, InputDropped, ToolLost
@@ -30,7 +29,7 @@ from .resend import (
     MEDIA_KINDS,
     REPEATED,
     STREAM,
-    Entry,
+    Frame,
     Outbox,
     Receipt,
 )
@@ -47,14 +46,10 @@ FATAL = "the service closed every connection on which it was sent"
 ACTIVITY_MARKS = frozenset({"activity_start", "activity_end"})
 
 
-@dataclass(eq=False)
-class Item(Entry):
+class Item(Frame, eq=False):
     """One frame of the user's: text, content, update, cut, audio, video, activity_start, activity_end, or end (of
     the audio stream)."""
 
-    kind: str
-    frame: bytes
-    receipt: Receipt | None = None
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is expected
     doubtful: bool = False  # it says nothing, and may start no turn of the model
@@ -63,9 +58,6 @@ class Item(Entry):
     again: bool = False  # the lost connection may not have delivered it
     event: Event | None = None  # told when it is handed to a socket for the first time
     results: tuple[Call, ...] = ()  # the calls whose results it carries
-
-    def __post_init__(self) -> None:
-        super().__init__(self.kind)
 
     @property
     def media(self) -> bool:
@@ -156,9 +148,9 @@ class InputQueue:
             return False
         item.inside = self.in_activity
         self.queue.append(item)
-        self.backlog += len(item.frame)
+        self.backlog += len(item.data)
         if self.backlog > MEDIA_BOUND:
-            self._large += len(item.frame) if len(item.frame) > MEDIA_BOUND else 0
+            self._large += len(item.data) if len(item.data) > MEDIA_BOUND else 0
             self._shed(away)
         return True
 
@@ -190,7 +182,6 @@ class InputQueue:
         taken = list(self._arranged(items, waiting))
         self.queue[:0] = waiting
         self._weigh()
-        # In the order of the frames on the wire, which transparent resumption counts.
         for item in taken:
             self._remember(item)
         return taken
@@ -216,7 +207,7 @@ class InputQueue:
         # this one.
         return self.input_block and self.streams and close_codes.crossed(close.code, close.reason)
 
-    def lose(self, unread: Iterable[Entry], *, crossed: bool = False) -> None:
+    def lose(self, unread: Iterable[Frame], *, crossed: bool = False) -> None:
         """The connection is lost: what it may have swallowed is queued again, but for the media that it has ended
         for."""
         # What closes every connection is sorted out first, or the session would reconnect with it without end. What was
@@ -343,7 +334,6 @@ class InputQueue:
         return kept
 
     def _remember(self, item: Item) -> None:
-        self.outbox.count(item, len(item.frame))
         self.streams = self.streams or item.media or item.kind in ACTIVITY_MARKS
         if item.event is not None:
             self._tell(item.event)
@@ -351,7 +341,7 @@ class InputQueue:
 
     def _weigh(self) -> None:
         """Count the bytes of media that wait."""
-        sizes = [len(item.frame) for item in self.queue if item.media]
+        sizes = [len(item.data) for item in self.queue if item.media]
         self.backlog, self._large = sum(sizes), sum(size for size in sizes if size > MEDIA_BOUND)
 
     def _shed(self, away: bool) -> None:
@@ -361,16 +351,16 @@ class InputQueue:
         bound, and only another one as large takes its place. While the line is away it is not kept.
         """
         reason = AWAY if away else SLOW
-        large = [i for i in self.queue if i.media and len(i.frame) > MEDIA_BOUND] if self._large else []
+        large = [i for i in self.queue if i.media and len(i.data) > MEDIA_BOUND] if self._large else []
         for item in large if away else large[:-1]:
             self._remove(item, reason)
         while self.backlog - self._large > MEDIA_BOUND:
-            self._remove(next(i for i in self.queue if i.media and len(i.frame) <= MEDIA_BOUND), reason)
+            self._remove(next(i for i in self.queue if i.media and len(i.data) <= MEDIA_BOUND), reason)
 
     def _remove(self, item: Item, reason: str) -> None:
         self.queue.remove(item)
-        self.backlog -= len(item.frame)
-        self._large -= len(item.frame) if len(item.frame) > MEDIA_BOUND else 0
+        self.backlog -= len(item.data)
+        self._large -= len(item.data) if len(item.data) > MEDIA_BOUND else 0
         self._drop(reason)
 
     def _drop(self, reason: str) -> None:

@@ -18,7 +18,7 @@ What no socket has been handed was read by nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from math import inf
 from typing import TypeAlias
 
@@ -53,17 +53,17 @@ REPEATED = frozenset({"text", "content", "update"})
 FOLLOWED = REPEATED | {"answer", "acknowledgement", "yield", "errors"}
 
 
-class Write:
+class Write(Struct, eq=False):
     """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
 
     ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
     where no ping was wanted or can be had.
     """
 
-    def __init__(self) -> None:
-        self.handed = False
-        self.asks = self.at_once = False
-        self.pong: Pong | None = None
+    handed: bool = False
+    asks: bool = False
+    at_once: bool = False
+    pong: Pong | None = None
 
     def ask(self, at_once: bool = True) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
@@ -72,11 +72,7 @@ class Write:
 
     def ends_with(self, frame: Frame) -> None:
         """The write is over when this frame is."""
-        frame.write = self
-
-    def hand_over(self) -> None:
-        """A socket was handed all of it."""
-        self.handed = True
+        frame.ends = self
 
     def pinged(self, pong: Pong | None) -> None:
         """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
@@ -90,9 +86,6 @@ class Write:
 
 def _not_yet() -> int | None:
     return None
-
-
-UNWRITTEN = Write()  # of what no writer has taken
 
 
 class Receipt(Struct, eq=False):
@@ -115,65 +108,38 @@ class Receipt(Struct, eq=False):
             self.notify()
 
 
-class Frame:
-    """What is written to which socket, who waits for that, what it holds, and the write that ends with it."""
+class Delivery(Struct, eq=False, kw_only=True):
+    """How far a message has come, from "wanted" to "read".
 
-    def __init__(
-        self, link: int, data: bytes | None, receipt: Receipt | None = None, entry: Entry | None = None
-    ) -> None:
-        self.link, self.data, self.receipt, self.entry = link, data, receipt, entry
-        self.write: Write | None = None
-
-    def begin(self) -> None:
-        """The writer begins it."""
-        if self.entry is not None:
-            self.entry.begin()
-
-    def make(self) -> bytes | None:
-        """The bytes, as they are now; ``None``: there is nothing left to write."""
-        return self.data
-
-
-class Entry:
-    """Something that goes out, from "wanted" to "read".
-
+    ``write``: what it is written with (``None``: no writer has taken it); ``ends``: the write that is over with it.
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
     trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
     handed it, and may have ended for it.
     """
 
-    def __init__(self, kind: str, run: int | None = None) -> None:
-        self.kind = kind
-        self.run = run  # the call that it is for
-        self.write = UNWRITTEN
-        self.after_turn: Expected | None = None
-        self.answer: Expected | None = None
-        self.at_latest: float = inf
-        self.begun = self.read = False
-        self.endings = 0
-
-    def begin(self) -> None:
-        """The writer begins its frame."""
-        self.begun = True
+    link: int = 0  # the connection that it is for
+    run: int | None = None  # the call that it is for
+    write: Write | None = None
+    ends: Write | None = None
+    after_turn: Expected | None = None
+    answer: Expected | None = None
+    at_latest: float = inf
+    begun: bool = False
+    read: bool = False
+    endings: int = 0
 
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
         write = self.write
-        if self.read or not write.handed:
-            return self.read
+        if write is None or not write.handed:
+            return False
+        # By the count of turn ends nothing but this frame can have caused the output: no pong is needed.
         if ends >= self.at_latest:
-            # By the count of turn ends nothing but this frame can have caused the output: no pong is needed.
-            self.read = True
-        elif self.after_turn is None or self.after_turn.over:
-            # Until a message has come behind the pong, the output may have been sent without knowledge of the frame.
-            self.read = write.pong is None or bool(write.pong())
-        return self.read
-
-    def lost(self) -> bool:
-        """The connection is lost: nothing more is said. Whether this had been read."""
-        self.read = self.safe
-        return self.read
+            return True
+        # Until a message has come behind the pong, the output may have been sent without knowledge of the frame.
+        reached = self.after_turn is None or self.after_turn.over
+        return reached and (write.pong is None or bool(write.pong()))
 
     def suspect(self, turned: bool) -> bool:
         """Whether the connection may have ended for this: it was the model's next, or nothing has come of any.
@@ -184,21 +150,49 @@ class Entry:
         # Where turns have ended the model works through what it got: what it has not come to is not to blame. Where
         # none has, everything that was begun may be.
         reached = self.after_turn is None or self.after_turn.over
-        return (self.begun or self.write.handed) and (reached or not turned)
+        written = self.begun or (self.write is not None and self.write.handed)
+        return written and (reached or not turned)
 
     @property
     def safe(self) -> bool:
         """Whether it counts as read, were the connection lost now."""
+        write = self.write
         # Where an answer is expected, having been received is not enough: the model may not have read it when the line
         # is cut.
-        if self.read or not (self.answer is None or self.answer.over):
-            return self.read
-        write = self.write
+        if write is None or not write.handed or not (self.answer is None or self.answer.over):
+            return False
         # Without a pong it may have been swallowed, even if turns have ended. Only where a ping was wanted and none can
         # be had, and nobody expects an answer, is it believed.
         if write.pong is None:
-            return write.handed and write.asks and self.answer is None
-        return write.handed and write.pong() is not None
+            return write.asks and self.answer is None
+        return write.pong() is not None
+
+
+class Frame(Delivery, eq=False):
+    """A message that goes out; ``receipt`` is of who waits until it is written."""
+
+    kind: str
+    data: bytes = b""
+    receipt: Receipt | None = None
+
+    def take(self, link: int) -> None:
+        """It is to be written on this connection, perhaps once more."""
+        self.link, self.ends, self.begun, self.read = link, None, False, False
+
+    def make(self) -> bytes | None:
+        """The bytes, as they are now; ``None``: there is nothing left to write."""
+        return self.data
+
+    def begin(self) -> None:
+        """The writer begins it."""
+        self.begun = True
+
+    def hand_over(self) -> None:
+        """A socket was handed it."""
+        if self.receipt is not None:
+            self.receipt.end()
+        if self.ends is not None:
+            self.ends.handed = True
 
 
 class Outbox:
@@ -209,115 +203,112 @@ class Outbox:
 
     def __init__(self, transparent: bool = False) -> None:
         self.transparent = transparent
-        self.index = 0  # of the last message that was taken, the setup being 0
-        self.sent: list[Entry] = []
-        # What the service may not have taken in, with its size.
-        self._log: list[tuple[int, Entry, int]] = []
-        self._logged = 0
+        self.sent: list[Frame] = []
+        # Transparent: by their numbers, the setup being 0, the messages that the service may not have taken in.
+        self._log: dict[int, Frame] = {}
+        self._logged = 0  # bytes of media in it
+        self._last = 0  # the number of the last message
+        self._unwritten = 0  # messages that had a number, and were not written after all
 
     @property
     def writing(self) -> bool:
         """Whether something of it has not been handed to a socket yet."""
-        return not all(entry.write.handed for entry in self.sent)
+        return not all(frame.write is not None and frame.write.handed for frame in self.sent)
 
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
-        return any(entry.write.awaits_pong for entry in self.sent)
+        return any(frame.write is not None and frame.write.awaits_pong for frame in self.sent)
 
     def wrote(
         self,
-        entry: Entry,
+        frame: Frame,
         write: Write,
-        after_turn: Expected | None = None,
         answer: Expected | None = None,
         at_latest: float = inf,
+        after_turn: Expected | None = None,
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
-        entry.write, entry.begun, entry.read = write, False, False
-        entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
+        frame.write, frame.answer, frame.at_latest, frame.after_turn = write, answer, at_latest, after_turn
         # Media and marks of activity are not followed: nothing is done about their loss.
-        if follows := entry.kind in FOLLOWED:
-            self.sent.append(entry)
+        if follows := frame.kind in FOLLOWED:
+            self.sent.append(frame)
         return follows
 
-    def count(self, entry: Entry | None = None, size: int = 0) -> int:
-        """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""
-        self.index += 1
-        if self.transparent and entry is not None:
-            self._log.append((self.index, entry, size))
-            self._logged += size
-            # Stops when only texts are left: those are never dropped.
-            while self._logged > REPLAY_BOUND and self._forget():
-                pass
-        return self.index
+    def number(self, frames: Iterable[Frame]) -> None:
+        """Transparent: number these messages, which are written in this order."""
+        for frame in frames:
+            self._last += 1
+            self._log[self._last] = frame
+            self._logged += len(frame.data) if frame.kind in MEDIA_KINDS else 0
+        while self._logged > REPLAY_BOUND:  # the oldest media goes; texts are kept
+            oldest = next(n for n, frame in self._log.items() if frame.kind in MEDIA_KINDS)
+            self._logged -= len(self._log.pop(oldest).data)
 
-    def unwritten(self, index: int) -> None:
-        """The message of this number was not written after all: those behind it have other numbers."""
-        self.index -= 1
-        # The service counts what it gets. A number that is too high would drop a message as taken in that it never saw.
-        self._log = [(n - (n > index), entry, size) for n, entry, size in self._log]
-
-    def consumed(self, index: int) -> list[Entry]:
+    def consumed(self, index: int) -> list[Frame]:
         """Transparent: the state of the handle holds all messages up to this one."""
-        taken_in = [logged for logged in self._log if logged[0] <= index]
-        del self._log[: len(taken_in)]
-        self._logged -= sum(size for _, _, size in taken_in)
-        return [entry for _, entry, _ in taken_in]
+        taken_in = []
+        for number in list(self._log):
+            # The service counts what it gets. A message all of whose answers were taken back was never written, and
+            # those behind it have lower numbers there.
+            if number > index + self._unwritten:
+                break
+            frame = self._log.pop(number)
+            self._unwritten += not frame.data
+            self._logged -= len(frame.data) if frame.kind in MEDIA_KINDS else 0
+            taken_in.append(frame)
+        return taken_in
 
-    def output(self, ends: float, answers: bool = True) -> list[Entry]:
+    def output(self, ends: float, answers: bool = True) -> list[Frame]:
         """The model produces output, after so many turn ends: what it has read by now.
 
         ``answers``: or it was cut off by a text that it has read, which says nothing of answers.
         """
         if not self.sent:
             return []  # nearly always: this is asked for each word
-        read = [entry for entry in self.sent if (answers or entry.run is None) and entry.output(ends)]
-        if read:
-            self.sent = [entry for entry in self.sent if not entry.read]
-            for entry in read:
-                entry.endings = 0  # whatever will end the next connection, this did not
+        sent, self.sent = self.sent, []
+        read: list[Frame] = []
+        for frame in sent:
+            if (answers or frame.run is None) and frame.output(ends):
+                frame.read, frame.endings = True, 0  # whatever will end the next connection, this did not
+                read.append(frame)
+            else:
+                self.sent.append(frame)
         return read
 
-    def unseen(self) -> list[Entry]:
+    def unseen(self) -> list[Frame]:
         """What the service may not have had when it gave the handle that came now."""
         # An entry whose pong has come but nothing behind it: the handle may have been issued before the frame was read.
-        return [e for e in self.sent if not e.safe or (e.write.pong is not None and e.write.pong() == 0)]
+        return [f for f in self.sent if not f.safe or (f.write and f.write.pong and f.write.pong() == 0)]
 
     def drop(self, runs: Collection[int]) -> None:
         """The server took these calls back: what was written for them no longer matters."""
         if self.sent:
-            self.sent = [entry for entry in self.sent if entry.run not in runs]
+            self.sent = [frame for frame in self.sent if frame.run not in runs]
 
-    def forget(self, entry: Entry) -> None:
+    def forget(self, frame: Frame) -> None:
         """It has been read, though nothing proved it."""
-        self.sent = [sent for sent in self.sent if sent is not entry]
+        self.sent = [sent for sent in self.sent if sent is not frame]
 
-    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Entry]:
+    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Frame]:
         """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in.
 
         ``crossed``: it has ended for media that met a call; ``turned``: a turn has ended on it.
         """
-        unread = [entry for entry in self.sent if not entry.lost()]
-        for entry in unread:
+        for frame in self.sent:
+            frame.read = frame.safe
+        unread = [frame for frame in self.sent if not frame.read]
+        for frame in unread:
             # A connection that ended for media that met a call says nothing against the texts on it.
-            entry.endings += not crossed and entry.suspect(turned)
+            frame.endings += not crossed and frame.suspect(turned)
         if self.transparent:
             # The service's own count decides what is sent again. Of the rest only answers and errors remain here.
-            logged = [entry for _, entry, _ in self._log]
-            for entry in logged:
-                entry.endings += entry.kind in STREAM  # of what is followed they are counted above
-            unread = [*(entry for entry in unread if entry.kind not in REPEATED), *logged]
+            logged = [frame for frame in self._log.values() if frame.run is None]
+            for frame in logged:
+                frame.endings += frame.kind in STREAM  # of what is followed they are counted above
+            unread = [*(frame for frame in unread if frame.kind not in REPEATED), *logged]
         self.sent = []
         self._log.clear()
         # The next connection counts its messages from its own setup.
-        self._logged = self.index = 0
+        self._logged = self._last = self._unwritten = 0
         return unread
-
-    def _forget(self) -> bool:
-        """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
-        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA_KINDS), None)
-        if oldest is not None:
-            self._log.remove(oldest)
-            self._logged -= oldest[2]
-        return oldest is not None

@@ -9,13 +9,14 @@ adds, at any depth, is listed in ``unknown``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from livetools.events import VoiceActivity
 
-from .known_fields import FieldReader, Fields, text
+from .known_fields import FieldReader, Fields
 from .lenient_json import lenient_json
 
 RAW_ARGS = "(not an object)"
@@ -35,18 +36,22 @@ _ACTIVITIES = {
 }
 
 
-@dataclass(slots=True)
-class FunctionCall:
+class PlainCall(Struct, forbid_unknown_fields=True):
     """A call as it came; ``id`` is ``None`` and ``name`` is ``""`` where the server gave none.
 
     ``args`` that are absent, null or empty are ``{}``; what is not an object goes under :data:`RAW_ARGS`,
     so that the call is answered with a refusal instead of not at all.
     """
 
-    id: str | None
-    name: str
-    args: dict[str, Any]  # any JSON value
-    partial_args: Sequence[Any] = ()  # raw: pieces of arguments, where the call comes in pieces
+    id: Annotated[str, Meta(min_length=1)] | None = None
+    name: str = ""
+    args: dict[str, Any] = {}  # any JSON value
+
+
+class FunctionCall(PlainCall):
+    """A call, or a piece of one, where it comes in pieces."""
+
+    partial_args: list[Any] = []  # raw: pieces of arguments
     will_continue: bool = False  # it is not whole yet
 
 
@@ -54,7 +59,8 @@ class FunctionCall:
 class ServerMessage:
     """One frame from the server. Every attribute is always there; a bare ``{}`` leaves all of them empty.
 
-    ``fields`` are those of the message, by their camelCase names, but for what the other attributes hold. ``calls``
+    ``fields`` are those of the message, by their camelCase names, but for what the other attributes hold. ``content``
+    is its ``serverContent``; on 3.x many of its fields come together, and every one is to be handled. ``calls``
     holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call may stand in both
     (mastra-ai/mastra#22969). ``status`` is ``interactionStatus``, from any place in the message. ``unknown`` holds what
     was not understood: ``{path: value}``, or the whole frame where it is not a JSON object. ``works``: the model has
@@ -62,18 +68,13 @@ class ServerMessage:
     """
 
     fields: Fields = field(default_factory=dict)
+    content: Fields = field(default_factory=dict)
     calls: list[FunctionCall] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     voice_activity: VoiceActivity | None = None
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
     works: bool = False
-
-    @property
-    def content(self) -> Fields:
-        """What happens in the model's turn; on 3.x many of its fields come together (every one is to be handled)."""
-        content: Fields = self.fields.get("serverContent", {})
-        return content
 
 
 def parse(data: bytes | str) -> ServerMessage:
@@ -85,7 +86,7 @@ def parse(data: bytes | str) -> ServerMessage:
     if rest:
         reader.left_out.append(rest)
     fields = reader.read(value, "LiveServerMessage")
-    message = ServerMessage(fields, unknown=reader.left_out)
+    message = ServerMessage(fields, fields.get("serverContent", {}), unknown=reader.left_out)
     # toolCall is read before the parts: of a call that is in both the first one counts, and the ledger drops the other.
     _read_calls(fields.pop("toolCall", {}).get("functionCalls"), message, reader)
     for part in message.content.get("modelTurn", {}).get("parts", ()):
@@ -98,23 +99,28 @@ def parse(data: bytes | str) -> ServerMessage:
         return ServerMessage(calls=message.calls, cancelled=message.cancelled, unknown=[data])
     _read_voice(message)
     # The status may be in the content or at the top (3.8 extended thinking sends both); the top one is read last.
-    _read_status(message.content.get("interactionStatus"), message)
-    _read_status(fields.pop("interactionStatus", None), message)
+    for status in (message.content.get("interactionStatus"), fields.pop("interactionStatus", None)):
+        # UNSPECIFIED is proto3's default, and says nothing.
+        if status and not status.endswith("_UNSPECIFIED"):
+            message.status = status
+            # An unknown status still counts beside turnComplete, where all but IN_PROGRESS end the turn.
+            if status not in STATUSES:
+                message.unknown.append({"interactionStatus": status})
     return message
 
 
 def _read_calls(raw: object, message: ServerMessage, reader: FieldReader) -> None:
     for entry in _listed(raw):
+        inside = FieldReader()
         # An entry that is not an object has neither id nor name to answer with: it can only be reported.
         if isinstance(entry, dict):
-            pieces = _listed(entry.get("partialArgs", entry.get("partial_args")))
-            continues = bool(entry.get("willContinue", entry.get("will_continue")))
-            id, name = _name(entry.get("id")), _name(entry.get("name")) or ""
-            message.calls.append(FunctionCall(id, name, _args(entry.get("args")), pieces or (), continues))
-        inside = FieldReader()
-        inside.look_into(entry, "FunctionCall", ())
+            call = inside.read(entry, "FunctionCall")
+            id, name, args = call.get("id") or None, call.get("name", ""), _args(call.get("args"))
+            pieces, continues = _listed(call.get("partialArgs")), bool(call.get("willContinue"))
+            inside.look_into(pieces, "PartialArg", ())
+            message.calls.append(FunctionCall(id, name, args, pieces, continues))
         # The whole entry is reported, once, and not only the field that is unknown.
-        if inside.left_out or not isinstance(entry, dict):
+        if inside.places or not isinstance(entry, dict):
             reader.left_out.append({"functionCall": entry})
 
 
@@ -125,23 +131,14 @@ def _args(raw: object) -> dict[str, Any]:
     return {} if raw is None or raw == "" or raw == [] else {RAW_ARGS: raw}
 
 
-def _name(raw: object) -> str | None:
-    """An id or a name; ``None`` if it is empty or of another kind."""
-    # An id that is a number is answered with its digits: no answer at all would be worse.
-    try:
-        return text(raw) or None
-    except ValueError:
-        return None
-
-
 def _listed(raw: object) -> list[Any]:
     """A lone value is a list of one."""
     return raw if isinstance(raw, list) else [] if raw is None else [raw]
 
 
 def _read_voice(message: ServerMessage) -> None:
-    activity: Mapping[str, Any] = message.fields.pop("voiceActivity", {})
-    signal: Mapping[str, Any] = message.fields.pop("voiceActivityDetectionSignal", {})
+    activity: Fields = message.fields.pop("voiceActivity", {})
+    signal: Fields = message.fields.pop("voiceActivityDetectionSignal", {})
     # Two messages say the same (voiceActivity, and on Vertex voiceActivityDetectionSignal), and one recording spells
     # the field voiceActivityType.
     said = activity.get("type") or activity.get("voiceActivityType") or signal.get("vadSignalType")
@@ -149,12 +146,3 @@ def _read_voice(message: ServerMessage) -> None:
         message.voice_activity = VoiceActivity(_ACTIVITIES[said], activity.get("audioOffset"))
     elif said:
         message.unknown.append({"voiceActivity.type": said})
-
-
-def _read_status(status: str | None, message: ServerMessage) -> None:
-    # UNSPECIFIED is proto3's default, and says nothing.
-    if status and not status.endswith("_UNSPECIFIED"):
-        message.status = status
-        # An unknown status still counts beside turnComplete, where all but IN_PROGRESS end the turn.
-        if status not in STATUSES:
-            message.unknown.append({"interactionStatus": status})

@@ -30,6 +30,7 @@ OURS: Mapping[str, Mapping[str, str]] = {
     "LiveServerGoAway": {"timeLeft": "seconds"},
     # Calls are read by themselves: a broken one must be answered too.
     "LiveServerToolCall": {"functionCalls": "any"},
+    "FunctionCall": {"args": "any", "partialArgs": "any", "willContinue": "any"},
     "Part": {"functionCall": "any", "thoughtSignature": "any"},
     "Transcription": {"startOffset": "seconds", "endOffset": "seconds"},
     "WordInfo": {"startOffset": "seconds", "endOffset": "seconds", "speakerLabel": "string"},
@@ -97,15 +98,8 @@ class FieldReader:
 
     def read(self, fields: Mapping[str, Any], kind: str, path: Path = ()) -> Fields:
         """The fields of this object that are known and can be read."""
-        read: Fields = {}
-        for name, value, of, at in self._known(fields, kind, path):
-            # Null is "not set".
-            if value is not None:
-                try:
-                    read[name] = self._value(value, of, at)
-                except _BROKEN:
-                    self._take_out(at, value)
-        return read
+        read = {name: self._value(value, of, at) for name, value, of, at in self._known(fields, kind, path)}
+        return {name: value for name, value in read.items() if value is not None}
 
     def look_into(self, value: object, kind: str, path: Path) -> None:
         """Report what nobody knows in a value that is handed on as it came."""
@@ -129,34 +123,28 @@ class FieldReader:
             else:
                 yield name, value, known[name], at
 
-    def _value(self, value: Any, kind: str, path: Path) -> object:
-        if (scalar := _SCALARS.get(kind)) is not None:
-            return scalar(value)
+    def _value(self, value: Any, kind: str, path: Path) -> Any:
+        """What it says; ``None`` if it is not set, or cannot be read, which is reported."""
+        if value is None:
+            return None
         if kind.startswith("["):
-            return self._list(value, kind[1:-1], path)
-        if kind in tables().enums:
-            return text(value)
+            # A lone value is a list of one.
+            listed = enumerate(value if isinstance(value, list) else [value])
+            read = [self._value(each, kind[1:-1], (*path, place)) for place, each in listed]
+            return [each for each in read if each is not None]
+        if kind in _SCALARS or kind in tables().enums:
+            try:
+                return _SCALARS.get(kind, text)(value)
+            except _BROKEN:
+                return self._take_out(path, value)
         if not isinstance(value, dict):
-            if len(path) > 1:
-                raise TypeError
-            # A field of the message keeps its meaning: a goAway with odd content is a goAway.
             self._take_out(path, value)
-            return {}
+            # A field of the message keeps its meaning: a goAway with odd content is a goAway.
+            return {} if len(path) == 1 else None
         if kind in AS_IT_CAME:
             self.look_into(value, kind, path)
             return value
         return self.read(value, kind, path) if _kinds(kind) else value
-
-    def _list(self, value: Any, kind: str, path: Path) -> list[object]:
-        read = []
-        # A lone value is a list of one.
-        for place, each in enumerate(value if isinstance(value, list) else [value]):
-            try:
-                if each is not None:
-                    read.append(self._value(each, kind, (*path, place)))
-            except _BROKEN:
-                self._take_out((*path, place), each)
-        return read
 
     def _take_out(self, path: Path, value: object) -> None:
         self.broken += 1

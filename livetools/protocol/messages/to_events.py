@@ -38,15 +38,16 @@ from .known_fields import FieldReader, Fields
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
 
-#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
+#: What the model says. It proves that the model has read our input, as the markers do. It is reported before the calls
+#: of the same message, and silenced once the user has cut it off.
 SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
 MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
-#: Events that prove the model has read our input.
-PROOF = SPOKEN | MARKERS
 
 # 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
 _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
+# A rate of 0 or of many digits is no rate: the player would be given nonsense.
+_RATE = re.compile(r";rate=(?!0+;)([0-9]{1,7});")
 
 
 def events(message: ServerMessage) -> list[Event]:
@@ -173,15 +174,11 @@ def blob(data: bytes, mime_type: str | None) -> Event:
 def _rate(mime_type: str | None) -> int | None:
     """Hz of this MIME type; ``None`` if it is not PCM."""
     # Without a type it is audio (3.8). A type may have blanks and capitals.
-    kind, *parameters = (mime_type or "audio/pcm").lower().replace(" ", "").split(";")
+    kind, _, parameters = (mime_type or "audio/pcm").lower().replace(" ", "").partition(";")
     if kind not in ("audio/pcm", "audio/l16"):
         return None
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        # A rate of 0 or of many digits is no rate: the player would be given nonsense.
-        if name == "rate" and value.isascii() and value.isdigit() and 0 < len(value) < 8 and int(value):
-            return int(value)
-    return DEFAULT_RATE
+    told = _RATE.search(f";{parameters};")
+    return int(told[1]) if told else DEFAULT_RATE
 
 
 def _reason(content: Fields) -> str | None:

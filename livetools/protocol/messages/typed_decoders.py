@@ -1,94 +1,72 @@
-"""Reads the messages that nearly all are, by typed decoders: calls alone, words alone, and a blob alone.
+"""Reads the messages that nearly all are, by a typed decoder: calls alone, words alone, and a blob alone.
 
-A decoder refuses a field that it does not know, so that whatever a new model adds is read the general way, and
+The decoder refuses a field that it does not know, so that whatever a new model adds is read the general way, and
 reported; what it accepts means the same as there.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
-from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 
+from .incoming import PlainCall
 from .known_fields import base64
 from .to_events import blob
 
 LARGE = 1024  # bytes of a message from which on a blob in it is looked for
-_HEAD = 24  # bytes in which the first name of a message is looked for
 # {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "...", "data": "..."}}]}}}
 _MEDIA_HEAD = re.compile(
     rb'\s*{\s*"serverContent"\s*:\s*{\s*"modelTurn"\s*:\s*{\s*"parts"\s*:\s*\[\s*{\s*"inlineData"\s*:\s*{'
     rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
 )
 _MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
-_Name: TypeAlias = Annotated[str, Meta(min_length=1)]
-
-Words: TypeAlias = OutputTranscript | TextChunk | InputTranscript
-
-
-class _Call(Struct, forbid_unknown_fields=True):
-    # An empty id or name takes the general way, which makes one up or refuses the call.
-    id: _Name
-    name: _Name
-    args: dict[str, Any]
-
-
-class _PlainCalls(Struct, forbid_unknown_fields=True):
-    functionCalls: Annotated[list[_Call], Meta(min_length=1)]
 
 
 class _Calls(Struct, forbid_unknown_fields=True):
-    toolCall: _PlainCalls
+    functionCalls: Annotated[list[PlainCall], Meta(min_length=1)]
 
 
-class _Text(Struct, forbid_unknown_fields=True, gc=False):
-    text: _Name
+class _Words(Struct, forbid_unknown_fields=True, gc=False):
+    text: Annotated[str, Meta(min_length=1)]
 
 
 class _Turn(Struct, forbid_unknown_fields=True):
-    parts: Annotated[list[_Text], Meta(min_length=1, max_length=1)]
+    parts: Annotated[list[_Words], Meta(min_length=1, max_length=1)]
 
 
 class _Content(Struct, forbid_unknown_fields=True):
-    outputTranscription: _Text | None = None
+    outputTranscription: _Words | None = None
     modelTurn: _Turn | None = None
-    inputTranscription: _Text | None = None
+    inputTranscription: _Words | None = None
 
 
-class _Spoken(Struct, forbid_unknown_fields=True):
-    serverContent: _Content
+class _Message(Struct, forbid_unknown_fields=True):
+    toolCall: _Calls | None = None
+    serverContent: _Content | None = None
 
 
-_read_calls = msgspec.json.Decoder(_Calls).decode
-_read_words = msgspec.json.Decoder(_Spoken).decode
-#: What these raise for any other message. The errors of msgspec are ``ValueError``s only from 0.21 on.
-_REFUSED = (msgspec.MsgspecError, ValueError, RecursionError)
+_read = msgspec.json.Decoder(_Message).decode
 
 
-def only_calls(data: bytes | str) -> list[Call] | None:
-    """The calls of a message that is calls and nothing else; ``None``: read it the general way."""
-    # A look at the first bytes costs less than a decoder that fails.
-    if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, _HEAD) < 0:
-        return None
+def only_calls_or_words(data: bytes | str) -> list[PlainCall] | Event | None:
+    """The calls of a message that is calls and nothing else, or the event of one that is one piece of text; ``None``:
+    read it the general way.
+    """
     try:
-        calls = _read_calls(data).toolCall.functionCalls
-    # Anything else than calls: unknown fields, partialArgs, a second key. It is no error.
-    except _REFUSED:
+        message = _read(data)
+    # Anything else: unknown fields, partialArgs, a second key. It is no error. The errors of msgspec are
+    # ``ValueError``s only from 0.21 on.
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    return [Call(call.id, call.name, call.args) for call in calls]
-
-
-def only_words(data: bytes | str) -> Words | None:
-    """The event of a message that is one piece of text and nothing else; ``None``: read it the general way."""
-    if not isinstance(data, bytes) or data.find(b'"serverContent"', 0, _HEAD) < 0:
-        return None
-    try:
-        content = _read_words(data).serverContent
-    except _REFUSED:
+    content = message.serverContent
+    if message.toolCall is not None:
+        return message.toolCall.functionCalls if content is None else None
+    if content is None:
         return None
     spoken, turn, heard = content.outputTranscription, content.modelTurn, content.inputTranscription
     # Two kinds in one message take the general way, which knows their order.
@@ -105,7 +83,7 @@ def only_media(data: bytes | str) -> Event | None:
 
     Reading the JSON around the blob costs more than the blob, whose Base64 ends at the next quotation mark.
     """
-    if not isinstance(data, bytes) or len(data) < LARGE or (head := _MEDIA_HEAD.match(data)) is None:
+    if not isinstance(data, bytes) or (head := _MEDIA_HEAD.match(data)) is None:
         return None
     # With both quotation marks, since the validator reads JSON.
     begin, end = head.end() - 1, data.find(b'"', head.end()) + 1

@@ -14,11 +14,11 @@ with as many function responses as it had calls. The rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count, takewhile
+from collections.abc import Mapping
 from typing import Any
 
-from .notes import Note, decode
+from msgspec.json import decode
+
 from .steps import Batch, Part, Slot, Step, Utterance
 
 
@@ -34,7 +34,6 @@ class Placing:
     ``["answer", id, response, final]``     of a call that was noted
     ``["stray answer", id, name, response, final, args]``  of one that was not
     ``["given answer", response]``          a function response in a turn that the program gave
-    ``["break"]``                           an earlier call was answered: the next one begins another batch
     ``["filler"]``                          a turn has ended in which the model only bridged the time
     ``["over"]``                            the exchange is over
     ======================================  ================================================================
@@ -43,23 +42,21 @@ class Placing:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self._slots: dict[str, Slot] = {}  # the newest of each id
-        self._unnamed = count()  # calls that have no id
-        self._exchange = 0
-        self._ended = False  # the next step begins an exchange
+        self._first = 0  # the exchange that runs begins with this step
         self._batch: Batch | None = None  # still takes calls
 
-    def place(self, note: Note) -> None:
+    def place(self, note: bytes) -> None:
         """Place the next note."""
-        kind, *rest = note
+        kind, *rest = decode(note)
         getattr(self, f"_on_{kind.replace(' ', '_')}")(*rest)
 
     def count(self, note: bytes) -> None:
         """Place the next note, where only the number of steps counts: an answer, which may be large, is not read."""
         # An answer begins no step: it only ends the batch, as place() would have it.
         if note.startswith(b'["answer"'):
-            self._on_break()
+            self._batch = None
         else:
-            self.place(decode(note))
+            self.place(note)
 
     # what was said
 
@@ -70,7 +67,7 @@ class Placing:
         self._say(role, parts)
 
     def _on_said(self, text: str) -> None:
-        last = self.steps[-1] if self.steps and not self._ended else None
+        last = self.steps[-1] if len(self.steps) > self._first else None
         # Text continues the last step of the model unless that was given whole, or a filler has ended it.
         goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
         if not isinstance(last, Utterance) or not goes_on:
@@ -102,11 +99,11 @@ class Placing:
         if known is not None and known.response is None:
             return  # asked twice, run once
         if self._batch is None:
-            self._batch = Batch(self._open())
+            self._batch = []
             self.steps.append(self._batch)
         slot = Slot(id, name, part)
-        self._batch.slots.append(slot)
-        self._slots[id or f"without id {next(self._unnamed)}"] = slot
+        self._batch.append(slot)
+        self._slots[id or f"without id {len(self._slots)}"] = slot
 
     def _on_answer(self, id: str, response: Part, final: bool) -> None:
         if (slot := self._slots.get(id)) is not None:
@@ -139,9 +136,6 @@ class Placing:
 
     # what has ended
 
-    def _on_break(self) -> None:
-        self._batch = None
-
     def _on_filler(self) -> None:
         """The model thinks on, and the exchange continues."""
         self._batch = None
@@ -150,41 +144,29 @@ class Placing:
             last.finished = True
 
     def _on_over(self) -> None:
-        self._ended, self._batch = True, None
+        self._first, self._batch = len(self.steps), None
 
     # steps
 
-    def _open(self) -> int:
-        """The number of the exchange that the next step belongs to."""
-        if self._ended:
-            self._ended = False
-            self._exchange += 1
-        return self._exchange
-
     def _say(self, role: str, parts: list[Part]) -> Utterance:
-        said = Utterance(self._open(), role, parts)
+        said = Utterance(role, parts)
         self._batch = None
         self.steps.append(said)
         return said
 
     def _heard(self) -> Utterance | None:
-        """What was heard in the exchange that runs."""
-        if self._ended:
-            return None
-        return next((s for s in self._running() if isinstance(s, Utterance) and s.heard), None)
-
-    def _running(self) -> Iterator[Step]:
-        """The steps of the exchange that runs, newest first."""
-        return takewhile(lambda step: step.exchange == self._exchange, reversed(self.steps))
+        """What was heard last in the exchange that runs."""
+        running = reversed(self.steps[self._first :])
+        return next((step for step in running if isinstance(step, Utterance) and step.heard), None)
 
     def _insert_heard(self, new_exchange: bool) -> Utterance:
         """A place for an utterance: in front of what the model answered, behind what the user typed."""
         if new_exchange:
             self._on_over()
-        said = Utterance(self._open(), "user", heard=True)
+        said = Utterance("user", heard=True)
         # Transcripts of input keep no order with the model's turn: they come before, in the middle of, or after the
         # answer.
-        at = len(self.steps) - sum(1 for _ in self._running())
+        at = self._first
         while at < len(self.steps) and isinstance(step := self.steps[at], Utterance) and step.role == "user":
             at += 1
         self.steps.insert(at, said)

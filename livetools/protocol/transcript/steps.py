@@ -26,7 +26,6 @@ _SAID = ("text", "inlineData", "fileData")  # what of a part is words or media
 class Utterance:
     """Something one side said: whole parts, or text that comes in pieces."""
 
-    exchange: int
     role: str
     parts: list[Part] = field(default_factory=list)
     text: str = ""
@@ -53,14 +52,7 @@ class Slot:
         return {"functionResponse": {**self.rest, **named, "response": response}}
 
 
-@dataclass(slots=True, eq=False)
-class Batch:
-    """Calls that the model made together."""
-
-    exchange: int
-    slots: list[Slot] = field(default_factory=list)
-
-
+Batch: TypeAlias = list[Slot]  # calls that the model made together
 Step: TypeAlias = Utterance | Batch
 
 
@@ -73,11 +65,11 @@ def render(steps: Iterable[Step]) -> list[Content]:
             if parts := step.parts + text:
                 _append(out, step.role, parts)
             continue
-        _append(out, "model", [slot.part for slot in step.slots])
+        _append(out, "model", [slot.part for slot in step])
         # A function-call turn may only follow a user or a function-response turn: generateContent refuses it otherwise.
         if len(out) == 1:
             out.insert(0, {"role": "user", "parts": [{"text": UNHEARD}]})
-        out.append({"role": "user", "parts": [slot.response_part() for slot in step.slots]})
+        out.append({"role": "user", "parts": [slot.response_part() for slot in step]})
     return out
 
 

@@ -28,15 +28,13 @@ class TokenCount:
     def count(self, usage: Usage) -> bool:
         """A count has come. Whether it shows that the model has worked since the one before: it is not the same."""
         last, self._last = self._last, usage
-        # Within a turn counts only grow: an equal one is the keep-alive of a model that is stuck (whisper-shortcut
-        # PR71).
-        if not self.over:
-            return any(now > then for now, then in zip(_counts(usage), _counts(last), strict=True))
         # The first count behind an end: whose it is shows with what follows, output (the last turn's) or another end
         # (its own).
-        if self._replaced is None:
+        if self.over and self._replaced is None:
             self._replaced = last
-        return _counts(usage) != _counts(last)
+        # Within a turn counts only grow: an equal one is the keep-alive of a model that is stuck (whisper-shortcut
+        # PR71).
+        return usage != last
 
     def begins(self) -> None:
         """The model says something, or calls."""
@@ -52,10 +50,3 @@ class TokenCount:
         elif self.over:
             self._before, self._last = self._before + self._last, _NONE
         self.over = True
-
-
-def _counts(usage: Usage) -> tuple[int, ...]:
-    return (
-        usage.prompt_tokens, usage.response_tokens, usage.total_tokens,
-        usage.thoughts_tokens, usage.tool_use_tokens, usage.cached_tokens,
-    )  # fmt: skip

@@ -1,7 +1,7 @@
 """The transcript: the conversation as ``contents``, with what the user sent, what the model said, and all calls.
 
-What happens is only noted, as JSON (see ``notes``): most conversations are never asked for. When one is, the notes are
-placed among the steps of which ``contents`` are made (see ``placing``).
+What happens is only noted, as JSON: most conversations are never read, and bytes are nothing that the garbage collector
+visits. When one is read, the notes are placed among the steps of which ``contents`` are made (see ``placing``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, TextIO, overload
 
 from livetools.events import (
@@ -28,7 +29,6 @@ from livetools.events import (
 )
 from livetools.protocol.messages.outgoing import encode
 
-from .notes import Notes, decode
 from .placing import Placing
 from .spoken_text import Words
 from .steps import Content, Part, Step, render, without_functions
@@ -40,6 +40,8 @@ LOST = {"error": "cancelled: the connection that asked was lost"}
 MAX_HISTORY = 2**20
 #: Bytes of a conversation that another session begins with, about.
 MAX_SEED = 2**18
+#: Bytes that a note takes beside its text: an object, its place in a list, and what they round up to.
+NOTE_OVERHEAD = 64
 #: Notes in which the end of a step is looked for where the only exchange is too long.
 LOOKED_AT = 64
 #: Characters of a content that are printed, at most.
@@ -70,7 +72,10 @@ class Transcript(Sequence[Content]):
         self._words = Words(transcribed)
         self.dropped = 0  # read-only from outside: steps that went, past the bound
         self._on_full: Callable[[int], object] | None = None
-        self._notes = Notes()
+        self._weight = 0  # of all notes, in bytes
+        self._past: list[bytes] = []  # the notes of each exchange that is over, a line each
+        self._running: list[bytes] = []  # those of the exchange that runs
+        self._number = 0  # of that exchange, counted from the first one
         self._calls: dict[str, int] = {}  # those without a final answer: the exchange that they were made in
         self._placed: Placing | None = None  # the notes so far, for somebody who reads again and again
 
@@ -99,7 +104,7 @@ class Transcript(Sequence[Content]):
                     rest = {key: value for key, value in part.items() if key != "function_call"}
                     # Its response may come in a later turn, and belongs to the exchange in which the call was made.
                     if call.get("id"):
-                        self._calls[str(call["id"])] = self._notes.running
+                        self._calls[str(call["id"])] = self._number
                     self._note(("given call", {**rest, "functionCall": call}))
                 elif (response := _member(part, "functionResponse", "function_response")) is not None:
                     self._given(role, said)
@@ -112,7 +117,7 @@ class Transcript(Sequence[Content]):
     def _given(self, role: str, said: list[Part]) -> None:
         if said:
             if role == "user":
-                self._notes.end()
+                self._end()
             self._note(("given", role, said))
             said.clear()
 
@@ -133,14 +138,14 @@ class Transcript(Sequence[Content]):
 
     def _on_started(self, event: ToolStarted) -> None:
         call = event.call
-        self._calls[call.id] = self._notes.running
+        self._calls[call.id] = self._number
         self._note(("call", call.id, call.name, call.args))
 
     def _on_answer(self, call: Call, response: Mapping[str, Any], final: bool) -> None:
         made_in = self._calls.pop(call.id, None)
         # A lost call whose result follows as text is not final: that text is its answer.
         if not final:
-            self._calls[call.id] = self._notes.running if made_in is None else made_in
+            self._calls[call.id] = self._number if made_in is None else made_in
         # The call was made before the transcript began, or on an earlier process: it is noted with its answer.
         if made_in is None:
             self._note(("stray answer", call.id, call.name, response, final, call.args))
@@ -162,35 +167,55 @@ class Transcript(Sequence[Content]):
         if words := self._words.rest():
             self._note(("said", words))
         self._note(("over",))
-        self._notes.end()
+        self._end()
 
     # notes
 
     def _note(self, note: Sequence[object], exchange: int | None = None) -> None:
+        """Add a note to the exchange that runs, or to an earlier one; where that is gone, the note has no place."""
         made = encode(note)
-        self._notes.add(made, exchange)
-        # Somebody reads again and again: one note more is placed, instead of all of them.
-        if self._placed is not None:
-            self._placed.place(decode(made))
-        while self._notes.weight > self.max_bytes and self._drop():
+        if exchange is None or exchange == self._number:
+            self._running.append(made)
+            # Somebody reads again and again: one note more is placed, instead of all of them.
+            if self._placed is not None:
+                self._placed.place(made)
+        elif (at := exchange - self._number) >= -len(self._past):
+            # A late answer is put into the exchange of its call, so that both are dropped together.
+            self._past[at] += b"\n" + made
+            self._placed = None
+        else:
+            return
+        self._weight += len(made) + NOTE_OVERHEAD
+        while self._weight > self.max_bytes and self._drop():
             self._placed = None  # it has steps that are gone
+
+    def _end(self) -> None:
+        """The exchange that runs is over. One without a note does not count."""
+        if self._running:
+            self._past.append(b"\n".join(self._running))
+            self._running.clear()
+            self._number += 1
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
-        notes, placing = self._notes.oldest(LOOKED_AT), Placing()
+        alone = not self._past
+        notes = self._running[:LOOKED_AT] if alone else self._past.pop(0).splitlines()
+        placing = Placing()
         steps = placing.steps
         for at, note in enumerate(notes):
             placing.count(note)
             # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded
             # too.
-            if self._notes.alone and len(steps) > 1:
+            if alone and len(steps) > 1:
                 notes, steps = notes[:at], steps[:1]
                 break
         else:
             # LOOKED_AT notes of one step: it goes in parts. Fewer are the end of the newest step, which stays.
-            if self._notes.alone and len(notes) < LOOKED_AT:
+            if alone and len(notes) < LOOKED_AT:
                 return False
-        self._notes.drop(notes)
+        if alone:
+            del self._running[: len(notes)]
+        self._weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
         # Reported once, with the first step that goes.
         if steps and not self.dropped and self._on_full is not None:
             self._on_full(self.max_bytes)
@@ -201,7 +226,7 @@ class Transcript(Sequence[Content]):
         placing = self._placed
         if placing is None:
             placing = Placing()
-            for note in self._notes:
+            for note in chain(*map(bytes.splitlines, self._past), self._running):
                 placing.place(note)
             self._placed = placing if keep else None
         return placing.steps
@@ -221,9 +246,6 @@ class Transcript(Sequence[Content]):
     def __iter__(self) -> Iterator[Content]:
         return iter(self.contents)
 
-    def __bool__(self) -> bool:
-        return bool(self._steps())
-
     def __eq__(self, other: object) -> bool:
         return self.contents == other.contents if isinstance(other, Transcript) else NotImplemented
 
@@ -235,10 +257,7 @@ class Transcript(Sequence[Content]):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""
-        return {name: value for name, value in vars(self).items() if name not in ("_on_full", "_placed")}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, _on_full=None, _placed=None)
+        return {**vars(self), "_on_full": None, "_placed": None}
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""

@@ -37,7 +37,7 @@ SOON_OVER = (
 class TimeLimits:
     """When the time of a session is over, by the options ``max_seconds`` and ``idle`` of ``connect``.
 
-    ``went_idle``: the session was closed because nobody spoke.
+    ``limited``: there is one; else there is nothing to ask. ``went_idle``: the session was closed because nobody spoke.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class TimeLimits:
         self._idle = inf if plan.idle is None else plan.idle
         self._to_come, self._connection = pending, connection
         self._dispatch, self._speech = dispatch, speech
-        self._unlimited = self._most == self._idle == inf
+        self.limited = min(self._most, self._idle) < inf
         self.began = inf
         self.went_idle = False
         self._tells_at = inf  # when the model hears of the end that is near
@@ -62,8 +62,6 @@ class TimeLimits:
 
     def due(self, now: float) -> End | None:
         """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
-        if self._unlimited:
-            return None
         pending = self._waits()
         # The silence is counted from the moment at which nothing is pending any more, so the look before this one
         # counts too.
@@ -97,8 +95,6 @@ class TimeLimits:
 
     def wake_at(self) -> float:
         """When that may change without an input."""
-        if self._unlimited:
-            return inf
         pending = self._waits()
         ends = min(self._tells_at, self._ends_at(pending))
         return ends if pending else min(ends, self._idle_at())

@@ -36,7 +36,7 @@ BLOCKED = 0.25  # seconds without awaiting that are reported of a tool
 REPORTED = 2.0  # seconds for which the loop was blocked, or the process stopped, that are always reported
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
-_HANDLE, _RESULT = ToolRunner._handle.__code__, outcome.__code__
+_HANDLE, _RESULT = ToolRunner.handle.__code__, outcome.__code__
 
 
 class Stops:

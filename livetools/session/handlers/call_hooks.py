@@ -18,7 +18,7 @@ from livetools.tools.results import failure, outcome, tool_error
 from livetools.tools.values import words
 
 from .job import Desk, Job
-from .user_errors import excuse, is_of_the_user
+from .user_code import excuse, is_of_the_user
 
 log = get_logger("livetools.calls")
 

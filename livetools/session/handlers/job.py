@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextvars import Context
 from typing import Any, Protocol
 
 from livetools.events import Call
-from livetools.protocol.calls.driver_actions import Outcome
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start
 from livetools.tools import Hooks, Tool, ToolContext
 
-from .abandon import Leavable
 from .from_thread import FromThread
+from .user_code import UserCode
 
 
 class Desk(Protocol):
     """Where the handlers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
 
-    async def settled(self, run: int, outcome: Outcome) -> None: ...
+    def settled(self, run: int, outcome: Outcome) -> bool: ...
+    async def flush(self) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
-    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
+    def approved(self, run: int, verdict: bool | str | None) -> None: ...
     def decided(self, run: int, call: Call) -> None: ...
     def reason(self, run: int) -> Exception | None: ...
 
 
-class Job:
-    """A call, from the moment its approval is asked, or its handler started, until its outcome is reported.
+class Job(UserCode):
+    """The approval of a call, or its handler, with ``hooks`` of the session and of the tool."""
 
-    ``hooks``: those of the session and of the tool. ``code``: what runs for it now, its approval or its handler.
-    """
+    run: int
+    streams: bool  # of a handler: its yields go out one by one
 
-    def __init__(self, run: int, call: Call, tool: Tool, hooks: Sequence[Hooks] = ()) -> None:
-        self.run, self.call, self.tool, self.hooks = run, call, tool, hooks
-        self.code: Leavable[Any] | None = None
-        # Of its hooks, once they have let it run and its approval is asked.
-        self.variables: Context | None = None
-        # From here on of its handler.
-        self.context: ToolContext[Any] | None = None  # for one that takes one
-        self.streams = False  # its yields go out one by one
-        self.since = 0.0  # it was started, by ``time.perf_counter``
-        self.began = False  # it ran, if only for a moment
+    def __init__(self, action: Start | AskApproval, hooks: Sequence[Hooks] = ()) -> None:
+        super().__init__(action.run)
+        self.call = action.call
+        self.tool: Tool = action.tool
+        self.hooks = (*hooks, *action.tool.hooks)
+        self.variables: Context | None = None  # those that its hooks have set, once they have let it run
+        self.context: ToolContext[Any] | None = None  # for a handler that takes one
+        self.since = time.perf_counter()
+        self.began = False  # its handler ran, if only for a moment
         self.future: Future[Any] | None = None  # while a thread or an executor has it
         self.way_back: FromThread | None = None  # of the thread that has it
-        self.stopped = False
 
     def stop(self) -> None:
         """Cancel the handler where it runs in the loop; tell its context where it runs elsewhere."""
-        self.stopped = True
         if self.context is not None:
             self.context.mark_cancelled()
         if self.future is None:
-            if self.code is not None:
-                self.code.cancel()
+            self.cancel()
             return
+        self.cancelled = True
         self.future.cancel()  # if no thread took it up it never runs
         if self.way_back is not None:
             self.way_back.cancel()

@@ -1,24 +1,27 @@
-"""Runs one call of one tool, from its arguments to its ``Outcome``. Everything that a handler can do ends as one."""
+"""Runs one call of one tool, from its arguments to its ``Outcome``. Everything that a handler can do ends as one.
+
+So does its ``approval`` before it, and its ``undo`` behind it.
+"""
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from traceback import walk_tb
-from types import TracebackType
+from types import GeneratorType, TracebackType
 from typing import Any
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
-from livetools.protocol.calls.driver_actions import Outcome
+from livetools.protocol.calls.driver_actions import Outcome, Undo
 from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
-from livetools.tools import Hooks, Tool, ToolContext, ToolResult
+from livetools.tools import Hooks, SessionLike, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, outcome, tool_error
@@ -28,7 +31,7 @@ from . import call_hooks
 from .from_thread import FromThread
 from .job import Desk, Job
 from .threads import DaemonThreads, result_of
-from .user_errors import is_of_the_user, turn_of_the_loop
+from .user_code import excuse, is_of_the_user, turn_of_the_loop
 
 log = get_logger("livetools.calls")
 
@@ -47,27 +50,39 @@ def cancelled() -> Outcome:
 
 @dataclass(slots=True)
 class ToolRunner:
-    """How calls are run: the response key, the hooks of the session, and where sync functions go."""
+    """How calls are run: whom they report to, the response key, the hooks of the session, what their contexts hold, and
+    where sync functions go."""
 
+    desk: Desk
     key: str = "output"
     hooks: Sequence[Hooks] = ()
+    deps: object = None
+    session: SessionLike | None = None
     threads: DaemonThreads | None = None  # made when there is something for them
     aside: DaemonThreads | None = None  # for what no tool may hold up; likewise
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
     # How often each tool has failed in a row, as far as the model could correct it.
     failures: dict[str, int] = field(default_factory=dict)
 
-    async def execute(self, job: Job, desk: Desk) -> Outcome:
-        """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
-        task is cancelled.
-
-        A handler that was stopped before its task came round does not begin.
-        """
+    async def handle(self, job: Job) -> Outcome:
+        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled."""
         tool = job.tool
+        handler = tool.handler
+        assert handler is not None  # the machine starts no call that is only declared
         try:
-            if job.hooks and not job.stopped and job.variables is None:
-                await call_hooks.decide(job, desk)
-            done = cancelled() if job.stopped else await self._handle(job, tool, desk)
+            positional, keyword = tool.bind(job.call.args, job.context)
+            if tool.kind == "async":
+                job.began = True
+                value = await handler(*positional, **keyword)
+            elif tool.kind == "sync":
+                value = await self._in_thread(job, partial(handler, *positional, **keyword))
+            else:
+                job.began = tool.kind == "async_generator"
+                value = handler(*positional, **keyword)
+            if type(value) not in RESULTS:
+                value = await self._end_of(job, value)
+            most = tool.options["max_result_bytes"]
+            done: Outcome = value if type(value) is Outcome else outcome(value, self.key, most)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled():
@@ -75,13 +90,25 @@ class ToolRunner:
             if not is_of_the_user(error):
                 raise
             # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
-            withdrawn = job.stopped and isinstance(error, CancelledError)
-            done = cancelled() if withdrawn else self.failed(error, tool)
+            withdrawn = job.cancelled and isinstance(error, CancelledError)
+            return cancelled() if withdrawn else self.failed(error, tool)
+        if self.failures and done.error is None:
+            self.failures.pop(tool.name, None)
+        return done
+
+    async def handle_with_hooks(self, job: Job) -> Outcome:
+        """Ask the hooks whether the handler may run, unless they have let it run already, and for what it returns."""
+        try:
+            if job.variables is None:
+                await call_hooks.decide(job, self.desk)
+        except BaseException as error:
+            if not is_of_the_user(error):
+                raise
+            done = self.failed(error, job.tool)
         else:
-            if self.failures and done.error is None:
-                self.failures.pop(tool.name, None)
+            done = cancelled() if job.cancelled else await self.handle(job)
         # ``ended_early`` tells the hooks why a call was stopped
-        return await call_hooks.review(job, done, self.key) if job.hooks and not job.stopped else done
+        return done if job.cancelled else await call_hooks.review(job, done, self.key)
 
     def failed(self, error: BaseException, tool: Tool) -> Outcome:
         """The outcome of a failed call. Past the tool's ``retries`` the error tells the model to stop trying."""
@@ -91,45 +118,30 @@ class ToolRunner:
             stop = count > retries
         return error_outcome(error, tool.name, stop)
 
-    async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
-        handler = tool.handler
-        assert handler is not None  # the machine starts no call that is only declared
-        positional, keyword = tool.bind(job.call.args, job.context)
-        job.began = tool.kind in ("async", "async_generator")
-        match tool.kind:
-            case "async":
-                value = await handler(*positional, **keyword)
-            case "async_generator" | "generator":
-                value = handler(*positional, **keyword)
-            case _:
-                value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
-        if type(value) not in RESULTS:
-            while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
-                value = await value
-            # The yields of a generator, which the tool is itself, or a function that it called has made.
-            if inspect.isgenerator(value):
-                return await self._stream(job, tool, _Steps(self, job, value), desk)
-            if is_async_iterable(value):
-                return await self._stream(job, tool, aiter(value), desk)
-        return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
+    async def _end_of(self, job: Job, value: Any) -> Any:
+        """What becomes of a value that may be waited for, or that may yield."""
+        while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
+            value = await value
+        # The yields of a generator, which the tool is itself, or a function that it called has made.
+        if inspect.isgenerator(value):
+            value = self._steps(job, value)
+        return await self._stream(job, aiter(value)) if is_async_iterable(value) else value
 
-    async def _in_thread(self, job: Job, tool: Tool, function: partial[Any]) -> Any:
-        executor = tool.options["executor"]
+    async def _in_thread(self, job: Job, function: partial[Any]) -> Any:
+        executor = job.tool.options["executor"]
         if executor is None:
-            most = tool.options["max_result_bytes"]
-            return await self.threaded(job, partial(copy_context().run, self._made, function, most))
-        run = self._elsewhere(job, function.func, isinstance(executor, ThreadPoolExecutor))
+            most = job.tool.options["max_result_bytes"]
+            return await self._threaded(job, partial(copy_context().run, self._made, function, most))
+        run: Callable[..., Any] = function.func
+        # With the context variables of the call, which threads can be given; other processes take no closures, and get
+        # what hooks make of them.
+        if isinstance(executor, ThreadPoolExecutor):
+            run = partial(copy_context().run, run)
+        else:
+            for hook in job.hooks:
+                if (wrap := getattr(hook, "elsewhere", None)) is not None:
+                    run = wrap(job.call, run)
         return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
-
-    def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:
-        """What the tool's own executor runs: with the context variables of the call, which threads can be given; other
-        processes take no closures, and get what hooks make of them."""
-        if thread:
-            return partial(copy_context().run, function)
-        for hook in job.hooks:
-            if (wrap := getattr(hook, "elsewhere", None)) is not None:
-                function = wrap(job.call, function)
-        return function
 
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
@@ -138,13 +150,13 @@ class ToolRunner:
         waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
         return value if waits else outcome(value, self.key, most)
 
-    async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
+    async def _threaded(self, job: Job, function: Callable[[], Any]) -> Any:
         """Run a part of a handler in a thread of the session's."""
         job.way_back = job.way_back or FromThread()
         self.threads = self.threads or DaemonThreads()
         return await self._submitted(job, self.threads.submit(job.way_back.run, function))
 
-    async def unhindered(self, function: Callable[[], Any]) -> Any:
+    async def _unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
         return await result_of(self.aside.submit(FromThread().run, function))
@@ -157,11 +169,21 @@ class ToolRunner:
             job.future = None
             job.began = job.began or not (future.cancelled() or future.cancel())
 
-    async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
+    async def _steps(self, job: Job, generator: GeneratorType[Any, Any, Any]) -> AsyncIterator[Any]:
+        """A sync generator as an async one: each step is taken in a thread, all in one context."""
+        run = copy_context().run
+        try:
+            while (value := await self._threaded(job, partial(run, next, generator, _END))) is not _END:
+                yield value
+        finally:
+            if not generator.gi_running:  # no thread is inside it: its own ``finally`` can run
+                await self._unhindered(partial(run, generator.close))
+
+    async def _stream(self, job: Job, values: AsyncIterator[Any]) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
         streamed = False
-        most = tool.options["max_result_bytes"]
+        most = job.tool.options["max_result_bytes"]
         ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
             async for value in values:
@@ -173,16 +195,55 @@ class ToolRunner:
                 part = outcome(value, self.key, most) if job.streams else None
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
-                await desk.progress(job.run, plain, part)
+                await self.desk.progress(job.run, plain, part)
                 streamed = job.streams
-                if job.stopped:
+                if job.cancelled:
                     break
         # The end says nothing of its own. Without a single yield it is the result: an empty list, to be spoken of.
         done = Outcome({}) if streamed else outcome(gathered, self.key, most)
         done.ends_session, done.handoff = ends_session, handoff
         return done
 
-    async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
+    def context_of(self, job: Job | Undo) -> ToolContext[Any]:
+        """What the handler, the ``approval`` or the ``undo`` of a call gets as its context."""
+        report = partial(self.desk.progress, job.run, yielded=None)
+        context: ToolContext[Any] = job.tool.context(
+            call=job.call, deps=self.deps, session=self.session, report=report
+        )
+        return context
+
+    async def ask(self, job: Job) -> bool | str:
+        """Ask the hooks, which may replace the arguments, and the tool's ``approval``. True: a person must decide; a
+        text: it is refused with that; false: it may run.
+
+        Raises what a hook has refused it with, and what is wrong with its arguments.
+        """
+        job.context = self.context_of(job)
+        await call_hooks.decide(job, self.desk)
+        # Those with which the call is shown and run, validated.
+        args = job.tool.arguments(job.call.args)
+        job.variables = copy_context()
+        approval = job.tool.options["approval"]
+        if approval is True:
+            return True
+        try:
+            return bool(await self._user(approval, job.context, args))
+        except BaseException as error:
+            # The text of a ToolError is meant for the model; of another error it reads nothing.
+            if is_of_the_user(error) and tool_error(error) is not None:
+                return str(error_outcome(error, job.call.name).response["error"])
+            excuse(log, f"the approval of {job.call.name}", error, logging.ERROR)
+            return "its approval failed"
+
+    async def undo(self, action: Undo) -> None:
+        """Run the tool's ``undo``; what it raises is logged."""
+        call = action.call
+        try:
+            await self._user(action.tool.options["undo"], self.context_of(action), call, action.result)
+        except BaseException as error:
+            excuse(log, f"the undo of {call.name} ({call.id})", error, logging.ERROR)
+
+    async def _user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
         """Run a callable of the user (``undo``, ``approval``), sync or async; an awaitable that it returns is awaited.
 
         It gets the context if it takes one.
@@ -191,7 +252,7 @@ class ToolRunner:
         # A coroutine function runs in the loop. A sync one could hold that up, and gets a thread.
         if inspect.iscoroutinefunction(function):
             return await function(*positional, **keyword)
-        value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
+        value = await self._unhindered(partial(copy_context().run, function, *positional, **keyword))
         return await value if inspect.isawaitable(value) else value
 
     def shutdown(self) -> None:
@@ -201,27 +262,14 @@ class ToolRunner:
                 threads.shutdown()
 
 
-class _Steps:
-    """A sync generator as an async one: each step is taken in a thread, all in one context."""
-
-    def __init__(self, handlers: ToolRunner, job: Job, generator: Any) -> None:
-        self._handlers, self._job, self._generator = handlers, job, generator
-        self._context = copy_context()
-
-    def __aiter__(self) -> _Steps:
-        return self
-
-    async def __anext__(self) -> object:
-        step = partial(self._context.run, next, self._generator, _END)
-        value = await self._handlers.threaded(self._job, step)
-        if value is _END:
-            raise StopAsyncIteration
-        return value
-
-    async def aclose(self) -> None:
-        """Run the generator's ``finally``, unless a thread is still inside it."""
-        if not self._generator.gi_running:
-            await self._handlers.unhindered(partial(self._context.run, self._generator.close))
+def warn_unread(name: str, seconds: float) -> None:
+    """Say that a call of this tool waits for a person, and that no loop of the program would tell one."""
+    log.warning(
+        "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
+        "async for event in session, with: case ApprovalRequested(call): await session.approve(call)",
+        name,
+        seconds,
+    )
 
 
 def note(job: Job, done: Outcome, elapsed: float) -> None:

@@ -11,24 +11,20 @@ import logging
 import time
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
-from functools import partial
 from typing import Any
 
 import anyio
 
 from livetools.log import get_logger
-from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Undo
+from livetools.protocol.calls.driver_actions import AskApproval, Start, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
-from livetools.tools import SessionLike, ToolContext
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .abandon import SERVING, Leavable
-from .approvals import ask
 from .call_hooks import ended_early, tell_all
-from .job import Desk, Job
+from .job import Job
 from .run_tool import ToolRunner, cancelled, note
-from .user_errors import excuse
+from .user_code import SERVING, UserCode
 
 log = get_logger("livetools.calls")
 
@@ -39,33 +35,24 @@ class Tasks:
     Made in the loop, in the context of the task that opened the session.
     """
 
-    def __init__(
-        self,
-        starter: Starter,
-        handlers: ToolRunner,
-        desk: Desk,
-        deps: object = None,
-        session: SessionLike | None = None,
-    ) -> None:
-        self._starter, self._handlers, self._desk = starter, handlers, desk
-        self._deps, self._session = deps, session
+    def __init__(self, starter: Starter, runner: ToolRunner) -> None:
+        self._starter, self._runner = starter, runner
         self._context = copy_context()
-        self._busy: dict[int, Job] = {}  # handlers that run
+        self._busy: dict[int, Job] = {}  # handlers that run, by their runs
         self._asked: dict[int, Job] = {}  # calls whose approval is asked, or that wait for a person
-        # All code of the user's that runs, or is about to. True: an errand, whose end the session waits for.
-        self._running: dict[Leavable[Any], bool] = {}
+        self._errands: set[UserCode] = set()  # all other code of the user's that runs, or is about to
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
 
     def stats(self) -> dict[str, int | dict[str, int]]:
         """Handlers that run, threads in use, functions that wait for a thread, and how often each tool has blocked the
         event loop."""
-        threads = self._handlers.threads
+        threads = self._runner.threads
         return {
             "handlers": len(self._busy),
             "threads": 0 if threads is None else threads.running,
             "waiting_for_thread": 0 if threads is None else threads.waiting,
-            "loop_blocks": dict(self._handlers.blocks),
+            "loop_blocks": dict(self._runner.blocks),
         }
 
     def in_threads(self) -> bool:
@@ -76,23 +63,25 @@ class Tasks:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
         code = SERVING.get()
-        return code.run if code is not None and code in self._running else None
+        return code.run if code is not None and self.inside() else None
 
     def inside(self) -> bool:
         """Whether code that asks here is a handler, an ``approval``, an ``undo`` or a hook: the session's end waits
         for it."""
-        return SERVING.get() in self._running
+        code = SERVING.get()
+        return code in self._errands or (isinstance(code, Job) and self._busy.get(code.run) is code)
 
     def start(self, action: Start) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        job = self._asked.pop(action.run, None) or self._job(action)
-        job.code = code = Leavable(self._handlers.execute(job, self._desk), job.run)  # what has asked is over
-        job.context = self._context_of(job) if job.tool.takes_context else None
-        job.streams, job.since = action.streams, time.perf_counter()
-        self._busy[job.run] = job
-        variables = job.variables or self._context  # those that its hooks have set, or of the opener
-        self._running[code] = False
-        self._starter.start(self._run(code, job), variables.copy())
+        runner = self._runner
+        job = self._busy[action.run] = Job(action, runner.hooks)
+        job.streams = action.streams
+        if job.tool.takes_context:
+            job.context = runner.context_of(job)
+        variables = self._context
+        if (asked := self._asked.pop(action.run, None)) is not None and asked.variables is not None:
+            variables = job.variables = asked.variables
+        self._starter.start(self._serve(job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -105,29 +94,24 @@ class Tasks:
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        job = self._asked[action.run] = self._job(action)
-        job.context = self._context_of(job)
-        job.code = Leavable(self._ask_approval(job), job.run)
-        self._errand(job.code)
+        job = self._asked[action.run] = Job(action, self._runner.hooks)
+        self._start_errand(job, self._ask(job))
 
     def stop_asking(self, run: int, over: bool) -> None:
         """Cancel what is asked about this call, if that still runs. ``over``: the call will never run."""
-        job = self._asked.get(run)
-        if job is None:
-            return
-        if job.code is not None and job.code.run is not None:
-            job.code.cancel()
-        if over:
-            del self._asked[run]
-            self.errand(ended_early(job, self._desk.reason(run)))
+        if (job := self._asked.get(run)) is not None:
+            job.cancel()
+            if over:
+                del self._asked[run]
+                self.errand(ended_early(job, self._runner.desk.reason(run)))
 
     def undo(self, action: Undo) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
-        self.errand(self._undo(self._job(action), action.result))
+        self.errand(self._runner.undo(action))
 
     def errand(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run code of the user's beside the calls. The session's end waits for it, as for a handler."""
-        self._errand(Leavable(coroutine))
+        self._start_errand(UserCode(), coroutine)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
         """After the end, when all were asked to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
@@ -136,7 +120,7 @@ class Tasks:
         Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(leaving.HANDLERS_END):
-            while self._errands() or any(map(_counts, self._busy.values())):
+            while self._errands or any(map(_counts, self._busy.values())):
                 await self._next_end()
             return
         names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)}))
@@ -147,11 +131,8 @@ class Tasks:
         )
         give_up()
         with anyio.move_on_after(leaving.HANDLERS_END):  # an undo that began late is not cut off either
-            while self._errands():
+            while self._errands:
                 await self._next_end()
-
-    def _errands(self) -> bool:
-        return any(self._running.values())
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""
@@ -160,82 +141,79 @@ class Tasks:
         await self._ended.wait()
 
     def close(self) -> None:
-        """Let the threads go, and end all that runs."""
-        self._handlers.shutdown()
+        """Let the threads go, and end all that runs. What is started after that is ended at once."""
+        self._runner.shutdown()
         self._closed = True
-        for code in tuple(self._running):
+        for code in (*self._busy.values(), *self._errands):
             code.end()
 
-    def _job(self, action: Start | AskApproval | Undo) -> Job:
-        hooks, tool = self._handlers.hooks, action.tool
-        return Job(action.run, action.call, tool, (*hooks, *tool.hooks) if hooks or tool.hooks else ())
+    async def _serve(self, job: Job) -> None:
+        """Run a handler, and report how it ended: not after the end of the session.
 
-    def _context_of(self, job: Job) -> ToolContext[Any]:
-        report = partial(self._desk.progress, job.run, yielded=None)
-        return job.tool.context(call=job.call, deps=self._deps, session=self._session, report=report)
-
-    def _errand(self, errand: Leavable[None]) -> None:
-        self._running[errand] = True
-        self._starter.start(self._run(errand), self._context.copy())
-
-    async def _run(self, code: Leavable[Any], job: Job | None = None) -> None:
-        """Run code of the user's; after the end it is ended at once, as all that ran then. Of a handler report how it
-        ended. The report is not cancelled with it: it may be on its way to the model."""
-        SERVING.set(code)
-        if self._closed:
-            code.end()
+        A handler that was stopped before its task came round does not begin.
+        """
+        SERVING.set(job)
+        runner, desk = self._runner, self._runner.desk
+        handle = runner.handle_with_hooks if job.hooks else runner.handle
         try:
-            done = await code
+            done = None if job.cancelled else await job.perform(handle(job))
         finally:
-            del self._running[code]
+            del self._busy[job.run]
             if self._ended is not None:
                 self._ended.set()
-        if job is not None and not self._closed:
-            await self._settle(job, done or cancelled())
-
-    async def _settle(self, job: Job, done: Outcome) -> None:
-        del self._busy[job.run]
-        if self._ended is not None:
-            self._ended.set()
+        if self._closed:
+            return
+        done = done or cancelled()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job, done, time.perf_counter() - job.since)
         # The machine undoes what has begun only.
         done.began = job.began
-        reason = self._desk.reason(job.run) if job.stopped else None
-        await self._desk.settled(job.run, done)
-        if job.stopped:
+        reason = desk.reason(job.run) if job.cancelled else None
+        unwritten = desk.settled(job.run, done)
+        if job.cancelled:
             self.errand(ended_early(job, reason))
+        if unwritten:
+            await desk.flush()
 
-    async def _ask_approval(self, job: Job) -> None:
-        verdict: bool | str | Exception
-        asking = SERVING.get()  # not job.code: a handler may have taken its place before this task began
-        assert asking is not None
+    def _start_errand(self, code: UserCode, coroutine: Coroutine[Any, Any, None]) -> None:
+        self._errands.add(code)
+        if self._closed:
+            code.end()
+        self._starter.start(self._run_errand(code, coroutine), self._context.copy())
+
+    async def _run_errand(self, code: UserCode, coroutine: Coroutine[Any, Any, None]) -> None:
+        SERVING.set(code)
         try:
-            verdict = await ask(job, self._handlers, self._desk)
+            await code.perform(coroutine)
+        finally:
+            self._errands.remove(code)
+            if self._ended is not None:
+                self._ended.set()
+
+    async def _ask(self, job: Job) -> None:
+        """Ask whether a call may run, and report the answer. Its hooks learn of it in an errand of their own, which is
+        not cancelled with the asking."""
+        try:
+            verdict = await self._runner.ask(job)
         except Exception as error:
-            verdict = error
-        asking.run = None  # it is not asked any more
-        if asking.cancelled:
+            if not job.cancelled:
+                await self._refuse(job, error)
             return
-        if not isinstance(verdict, Exception):
-            await self._desk.approved(job.run, verdict)
-            if not verdict:  # the tool's own rule lets it run: nobody is asked
-                await tell_all(job.hooks, "on_allowed", job.call)
+        if job.cancelled:
             return
+        self._runner.desk.approved(job.run, verdict)
+        if not verdict:  # the tool's own rule lets it run: nobody is asked
+            self.errand(tell_all(job.hooks, "on_allowed", job.call))
+
+    async def _refuse(self, job: Job, error: Exception) -> None:
         # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
         waited = self._asked.pop(job.run, None) is not None
-        done = self._handlers.failed(verdict, job.tool)
+        done = self._runner.failed(error, job.tool)
         done.began = False
-        await self._desk.settled(job.run, done)
+        self._runner.desk.settled(job.run, done)
         if waited:
-            await tell_all(job.hooks, "on_error", job.call, verdict)
-
-    async def _undo(self, job: Job, result: object) -> None:
-        undo, call = job.tool.options["undo"], job.call
-        try:
-            await self._handlers.user(undo, self._context_of(job), call, result)
-        except BaseException as error:
-            excuse(log, f"the undo of {call.name} ({call.id})", error, logging.ERROR)
+            self.errand(tell_all(job.hooks, "on_error", job.call, error))
+        await self._runner.desk.flush()
 
 
 def _counts(job: Job) -> bool:

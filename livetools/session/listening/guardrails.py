@@ -17,7 +17,7 @@ import anyio
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
 from livetools.session.handlers.call_hooks import log_return
-from livetools.session.handlers.user_errors import excuse
+from livetools.session.handlers.user_code import excuse
 from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")

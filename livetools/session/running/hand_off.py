@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 from livetools.errors import LiveToolsError
@@ -14,16 +12,10 @@ from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.setup.plan import replan
-from livetools.setup.plan_fields import ToolSpec
-from livetools.tools import Agent, Tool, as_tools
+from livetools.tools import Agent, as_tools
 from livetools.tools.results import error_outcome
 
 log = get_logger("livetools.session")
-
-
-def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
-    """The specs of these tools for a plan. Each spec carries its tool, which runs the calls."""
-    return [replace(tool.spec(), tool=tool) for tool in tools]
 
 
 def change(machine: Machine, agent: Agent, now: float, event: Event | None = None) -> Receipt:
@@ -31,14 +23,14 @@ def change(machine: Machine, agent: Agent, now: float, event: Event | None = Non
 
     Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
     """
-    specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
-    plan = replan(machine.next_plan, tools=specs, instructions=agent.instructions)
+    made = None if agent.tools is None else as_tools(agent.tools)
+    plan = replan(machine.next_plan, tools=made, instructions=agent.instructions)
     frame = None
     # Within the connection where the model reads the change there; else the machine moves to another connection, whose
     # setup holds it.
-    if plan.takes_update:
+    if plan.context_update == "honoured":
         instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
-        tools = None if specs is None else plan.setup.get("tools", [])
+        tools = None if made is None else plan.setup.get("tools", [])
         frame = outgoing.context_update(instructions, tools)
     return machine.update(plan, frame, now, event)
 

@@ -29,7 +29,8 @@ from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 if TYPE_CHECKING:
     import trio
 
-Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
+Ready: TypeAlias = Callable[[], None]
+Main: TypeAlias = Callable[[TaskGroup, Ready], Awaitable[None]]
 
 
 class Starter:
@@ -95,7 +96,9 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
-        self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
+        self.here: Callable[[], object] = (
+            this_loop  # the loop that runs here; RuntimeError, where another kind does
+        )
         self._ended: anyio.Event | None = None  # on trio; on asyncio the task itself is waited for
         self._group: TaskGroup | None = None  # from the first step of ``main`` on
         self._stopped = False
@@ -115,9 +118,11 @@ class Host:
 
             self._ended = anyio.Event()
             self._nursery = trio.open_nursery()
+            self.here = trio.lowlevel.current_trio_token
             nursery = await self._nursery.__aenter__()
             nursery.start_soon(self._run, main, name=self._name)
         else:
+            self.here = asyncio.get_running_loop
             self._task = asyncio.create_task(self._run(main), name=self._name)
         try:
             await self._ready.wait()
@@ -161,9 +166,9 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        if self.here() is self.loop or self.loop is None:
-            return
         here = this_loop()
+        if here is self.loop or self.loop is None:
+            return
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(
             f"the {self._name} belongs to the event loop that opened it, {self.loop!r}, and is used {used}."
@@ -177,7 +182,12 @@ class Host:
             await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
             return
         with anyio.CancelScope(shield=True):
-            await (self.ended() if self._task is None else _outwait(self._task))
+            try:
+                await self.ended()
+            finally:  # its end is awaited although the caller is cancelled, which is raised afterwards
+                while self._task is not None and not self._task.done():
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self.ended()
 
     async def _run(self, main: Main) -> None:
         try:
@@ -195,19 +205,6 @@ class Host:
             self._ready.set()
             if self._ended is not None:
                 self._ended.set()
-
-
-async def _outwait(task: asyncio.Task[None]) -> None:
-    """Wait for the task's end, even if the caller is cancelled meanwhile; the cancellation is raised afterwards."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            # The task is waited for all the same; the cancellation is raised afterwards.
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
 
 
 def _first(error: BaseException) -> BaseException:

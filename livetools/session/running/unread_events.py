@@ -30,7 +30,7 @@ LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
-LOOKED = 10_000  # values of an event that are weighed
+LOOKED = 10_000  # values of an event that are weighed: one that holds itself twice has no end
 SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all that waits
 
 #: The number of an event, and its weight.
@@ -56,42 +56,37 @@ class UnreadEvents:
         self._awaited = False  # somebody waits, or was woken and has not run yet
         self.iterated = False  # read-only from outside: somebody has asked for an event
         self._closed = False
+        self._why: Callable[[], Exception] | None = None  # raised once, behind the last event
         self.dropped = 0
 
-    def put(self, *coming: Event) -> None:
+    def put(self, coming: Sequence[Event]) -> None:
         """Take events; never waits."""
-        awaited = self._awaited
-        wakes = awaited and not self._queue  # else it was woken by what came before
-        if self._queue is _NONE:
-            self._queue = deque()
-        for event in coming:
-            # A reader that waits takes it at once, so its size does not matter.
-            weight = EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event)
-            self._count += 1
-            self._size += weight
-            if type(event) is Interrupted:
-                self._take_back(self._turn, MEDIA_EVENTS.__contains__)
-                self._queue.appendleft((self._count, event, weight))
+        queue, awaited, weight = self._queue, self._awaited, 0
+        wakes = awaited and not queue  # else it was woken by what came before
+        if queue is _NONE:
+            queue = self._queue = deque()
+        for number, event in enumerate(coming, self._count + 1):
+            if not awaited:  # a reader that waits takes it at once: then its size does not matter
+                weight = EVENT_OVERHEAD + _weight(event)
+                self._size += weight
+            kind = type(event)
+            if kind is Interrupted:
+                self._take_back()
+                queue.appendleft((number, event, weight))
             else:
-                self._queue.append((self._count, event, weight))
-            if type(event) in ENDS_TURN:
-                self._turn = self._count
+                queue.append((number, event, weight))
+            if kind in ENDS_TURN:
+                self._turn = number
+        self._count += len(coming)
         if self._size > self._bound:
             self._shed()
         if wakes:
             self._wake.set()
 
-    def _pop(self) -> Event:
-        """Take the next event; one waits."""
-        _, event, weight = self._queue.popleft()
-        self._size -= weight
-        if type(event) is TurnComplete and not self._queue:  # for a while nothing comes
-            self._queue = _NONE
-        return event
-
-    def close(self) -> None:
-        """No more events will come; those that wait are still handed out."""
-        self._closed = True
+    def close(self, why: Callable[[], Exception] | None = None) -> None:
+        """No more events will come. Those that wait are still handed out; behind them it raises, once, what ``why``
+        gives."""
+        self._closed, self._why = True, why
         self._wake.set()
 
     def mark(self) -> int:
@@ -100,45 +95,44 @@ class UnreadEvents:
 
     def forget(self, mark: int) -> None:
         """Drop the events of turns after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
-        if self.iterated:
-            return
-        self._take_back(mark, lambda kind: kind not in LASTING)
-        while self._queue and self._queue[0][0] > mark and type(self._queue[0][1]) is Interrupted:
-            self._pop()
+        if not self.iterated:
+            self._drop(lambda number, kind: number > mark and kind not in LASTING)
 
-    def take(self) -> Event | None:
-        """The next event, if one waits and nobody else need run before it is handed out."""
-        self.iterated = True
-        return self._pop() if self._queue and not self._slice.over() else None
+    async def next(self) -> Event:
+        """The next event. Where one waits, others run only if it is time for them. Cancelling loses nothing.
 
-    async def get(self) -> Event | None:
-        """The next event; ``None`` at the end. Cancelling loses nothing.
-
-        Raises ``ConcurrencyError`` while somebody else waits here.
+        Raises ``StopAsyncIteration`` at the end, and ``ConcurrencyError`` while somebody else waits here.
         """
         self.iterated = True
-        if self._queue:
+        if self._queue and self._slice.over():
             await self._slice.share()
-        while not self._queue and not self._closed:
+        while not self._queue:
+            if self._closed:
+                why, self._why = self._why, None
+                raise StopAsyncIteration if why is None else why()
             if self._awaited:
                 raise ConcurrencyError(
                     "two loops iterate over one session: each event would reach only one of them."
                     " Iterate once, and hand the events on"
                 )
+            if self._turn == self._count:  # for a while nothing comes
+                self._queue = _NONE
             self._awaited = True
             try:
                 await self._wake.wait()
             finally:
                 self._awaited = False
             self._slice.rested()
-        return self._pop() if self._queue else None
+        _, event, weight = self._queue.popleft()
+        self._size -= weight
+        return event
 
-    def _take_back(self, mark: int, goes: Callable[[type[Event]], bool]) -> None:
-        """Remove the events of these kinds that came after ``mark``."""
+    def _take_back(self) -> None:
+        """Remove the sound and the video of the turn that was cut off."""
         kept: list[Entry] = []
-        while self._queue and self._queue[-1][0] > mark:
+        while self._queue and self._queue[-1][0] > self._turn:
             entry = self._queue.pop()
-            if goes(type(entry[1])):
+            if type(entry[1]) in MEDIA_EVENTS:
                 self._size -= entry[2]
             else:
                 kept.append(entry)
@@ -150,18 +144,22 @@ class UnreadEvents:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        self._drop_oldest(MEDIA_EVENTS.__contains__)
+        least, newest = self._bound * SHED_TO, self._count
+        self.dropped += self._drop(
+            lambda number, kind: self._size > least and number < newest and kind in MEDIA_EVENTS
+        )
         if self._size > self._bound:
-            self._drop_oldest(lambda kind: True)
+            self.dropped += self._drop(lambda number, kind: self._size > least and number < newest)
 
-    def _drop_oldest(self, goes: Callable[[type[Event]], bool]) -> None:
+    def _drop(self, goes: Callable[[int, type[Event]], bool]) -> int:
+        """Remove the events for which ``goes`` holds, asked from the oldest on. How many went."""
         queue, self._queue = self._queue, deque()
         for number, event, weight in queue:
-            if self._size > self._bound * SHED_TO and number < self._count and goes(type(event)):
+            if goes(number, type(event)):
                 self._size -= weight
-                self.dropped += 1
             else:
                 self._queue.append((number, event, weight))
+        return len(queue) - len(self._queue)
 
 
 def _weight(event: Event) -> int:

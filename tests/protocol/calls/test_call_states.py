@@ -21,7 +21,7 @@ PLANS = {
     "each": plan(PLAIN),
     "batch": plan(PLAIN, reply_batching="batch"),
     "client_content": plan(PLAIN, reply_format="client_content"),
-    "answer_lost": plan(PLAIN, answer_lost=True),
+    "answers_lost": plan(PLAIN, answers_lost=True),
     "dropped": plan(PLAIN, lost_results="drop"),
     "background": plan(CallPolicy("tool", timeout=60, background=True)),
     "background_batch": plan(CallPolicy("tool", timeout=60, background=True), reply_batching="batch"),

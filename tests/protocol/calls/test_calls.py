@@ -10,6 +10,8 @@ from math import inf
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.desk import Desk
 from support.driver import Driver, plan
 from support.world import responses
@@ -215,7 +217,8 @@ def test_after_the_end_nothing_is_held() -> None:
 
 @pytest.mark.parametrize("how", ["answered", "expired", "cancelled", "background", "lost"])
 def test_a_handler_that_nobody_waits_for_holds_its_tool_and_no_slot_of_the_session(how: str) -> None:
-    stuck = CallPolicy("stuck", concurrency=1, timeout=1.0, background=how == "background")
+    background = how == "background"
+    stuck = CallPolicy("stuck", concurrency=1, timeout=1.0, background=background, takes_slot=not background)
     b = bench(stuck, CallPolicy("tool"), max_concurrency=1)
     b.offer(Asked("s", "stuck"), Asked("t", "stuck"), Asked("a"))
     if how == "expired":
@@ -236,6 +239,7 @@ def test_the_time_of_a_call_begins_with_its_handler_and_not_in_the_queue() -> No
     b.calls.tick(4.0)
     b.calls.settled(1, Outcome({}), 4.0)
     b.answers()
+    b.calls.tick(5.0)  # the time of the first, which was answered
     assert b.calls.wake_at() == 9.0
     b.calls.tick(8.9)
     assert b.answers() == []
@@ -324,6 +328,23 @@ def test_a_background_call_that_shares_a_run_is_answered_at_once_too() -> None:
     assert [text.count("7") for _, text in b.calls.late()] == [1, 1]
 
 
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(1, 99), st.booleans()), min_size=1, max_size=9), st.floats(0, 100))
+def test_those_whose_time_is_up_expire_in_the_order_of_their_deadlines_and_no_others(
+    calls: list[tuple[int, bool]], now: float
+) -> None:
+    b = bench(*(CallPolicy(f"t{seconds}", timeout=seconds) for seconds, _ in calls))
+    for run, (seconds, answered) in enumerate(calls, 1):
+        b.offer(Asked(f"c{run}", f"t{seconds}"))
+        if answered:
+            b.calls.settled(run, Outcome({}), 0.0)
+    b.answers()
+    open = sorted((seconds, run) for run, (seconds, answered) in enumerate(calls, 1) if not answered)
+    b.calls.tick(now)
+    assert [r["id"] for r in b.answers()] == [f"c{run}" for seconds, run in open if seconds <= now]
+    assert now < b.calls.wake_at() <= min((seconds for seconds, _ in open if seconds > now), default=inf)
+
+
 @pytest.mark.parametrize("policy", [CallPolicy("tool"), CallPolicy("tool", join=True)], ids=["plain", "join"])
 @pytest.mark.parametrize("most", [None, 64])
 def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int | None) -> None:
@@ -364,7 +385,7 @@ def left_behind(restored: bool = True, **fields: Any) -> Driver:
 
 
 def test_a_call_that_was_left_behind_is_run_here_and_its_result_is_told_once() -> None:
-    d = left_behind(answer_lost=True)
+    d = left_behind(answers_lost=True)
     assert d.started == ["c1"]  # of c2 there is no tool here
     [(id, response)] = d.answers()
     assert id == "c1"

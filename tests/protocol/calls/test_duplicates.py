@@ -27,7 +27,7 @@ def test_a_call_follows_an_equal_one_that_is_served() -> None:
     )
     assert shared.join(first) is None
     assert shared.join(same) is first
-    assert (same.phase, same.leader, first.followers) == (Phase.LEADER, first, [same])
+    assert (same.phase, same.leader, first.shared) == (Phase.LEADER, first, [first, same])
     assert shared.join(record(3, {"a": [1, {"b": None}], "c": 1})) is None, "1 is not true"
     assert shared.join(record(4, {"a": [1, {"b": None}], "c": True}, "other")) is None
 
@@ -49,10 +49,12 @@ def test_the_last_who_leaves_a_run_that_its_leader_has_left_is_told_of_it() -> N
     first, second, third = record(1, {}), record(2, {}), record(3, {})
     for one in (first, second, third):
         shared.join(one)
-    assert leave(second) is None, "the others want it"
+    assert leave(second) is first
     first.state = CallState.VOID
+    assert first.wanted, "the third shares it"
     assert leave(third) is first
-    assert leave(third) is None, "once"
+    assert not first.wanted
+    assert leave(third) is third, "once"
 
 
 def test_who_is_on_his_own_has_nobody_to_leave() -> None:
@@ -61,7 +63,7 @@ def test_who_is_on_his_own_has_nobody_to_leave() -> None:
     shared.join(first)
     shared.join(second)
     assert dissolve(first) == [second]
-    assert leave(second) is None
+    assert leave(second) is second
 
 
 JSON = st.recursive(

@@ -233,7 +233,7 @@ def test_when_the_next_socket_fails_while_the_old_one_closes_the_retry_waits_for
 
 # When a planned move begins
 
-BUSY = Snapshot(calls=True, idle=False)
+BUSY = Snapshot("tool")
 
 
 def standing(policy: ReconnectPolicy = POLICY) -> Connection:

@@ -15,7 +15,7 @@ from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input import resend
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.resend import Entry, Outbox, Write
+from livetools.protocol.input.resend import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
 from livetools.setup.plan_fields import CallPolicy
@@ -56,7 +56,7 @@ def over(ended: bool) -> Expected:
 
 def entry(
     kind: str = "text", *, pong: int | str | None = "none to be had", handed: bool = True, **more: Any
-) -> Entry:
+) -> Frame:
     """Something that was handed to a socket; ``pong``: messages that came behind it, ``None`` if it has not come."""
     write = Write()
     write.handed = handed
@@ -66,9 +66,9 @@ def entry(
     return queued(kind, write=write, **more)
 
 
-def queued(kind: str = "text", **more: Any) -> Entry:
+def queued(kind: str = "text", **more: Any) -> Frame:
     """Something that no writer has taken."""
-    made = Entry(kind)
+    made = Frame(kind)
     for name, value in more.items():
         setattr(made, name, value)
     return made
@@ -100,16 +100,17 @@ def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
     for unhanded in (partial(entry, handed=False), queued):
         assert not unhanded(at_latest=0, after_turn=over(False)).output(5)
         assert not unhanded().output(5)
-        assert not unhanded().lost()
-        assert not unhanded(answer=over(True)).lost()
+        assert not unhanded().safe
+        assert not unhanded(answer=over(True)).safe
 
 
 def test_what_was_read_stays_read() -> None:
-    sent = entry(pong=1)
-    assert sent.output(0)
+    box, sent = Outbox(), entry(pong=1)
+    box.wrote(sent, sent.write)
+    assert box.output(0) == [sent]
     sent.write.pong = lambda: None
-    assert sent.output(0)
-    assert sent.lost()
+    assert box.output(0) == box.lost() == []
+    assert sent.read
 
 
 LOSSES: list[tuple[Any, ...]] = [
@@ -127,7 +128,7 @@ LOSSES: list[tuple[Any, ...]] = [
 
 @pytest.mark.parametrize(("answer", "pong", "read"), LOSSES)
 def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: Any, read: bool) -> None:
-    assert entry(answer=answer, pong=pong).lost() is read
+    assert entry(answer=answer, pong=pong).safe is read
 
 
 # The outbox
@@ -141,7 +142,7 @@ FOLLOWED = {
 
 @pytest.mark.parametrize(("kind", "again"), FOLLOWED.items())
 def test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind: str, again: bool) -> None:
-    box, swallowed = Outbox(), Entry(kind)
+    box, swallowed = Outbox(), Frame(kind)
     box.wrote(swallowed, Write())
     assert box.lost() == [swallowed]
     assert (kind in resend.REPEATED) is again
@@ -150,7 +151,7 @@ def test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind: str, aga
 def test_what_is_worth_nothing_late_is_not_followed() -> None:
     box, write = Outbox(), Write()
     for kind in ("audio", "video", "activity_start", "activity_end", "end", "cut", "word"):
-        box.wrote(Entry(kind), write)
+        box.wrote(Frame(kind), write)
     assert box.sent == []
     assert box.lost() == []
 
@@ -158,7 +159,7 @@ def test_what_is_worth_nothing_late_is_not_followed() -> None:
 def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     box, write = Outbox(), Write()
     write.handed = True
-    first, second, third = Entry("text"), Entry("answer"), Entry("text")
+    first, second, third = Frame("text"), Frame("answer"), Frame("text")
     box.wrote(first, write)
     box.wrote(second, write, after_turn=over(False))
     box.wrote(third, Write())
@@ -171,7 +172,7 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
 def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
     # The service can have received it, and closed, before the writer runs again to say that it was handed over.
     box, write = Outbox(), Write()
-    box.wrote(text := Entry("text"), write)
+    box.wrote(text := Frame("text"), write)
     text.begin()
     assert box.writing
     box.lost()
@@ -180,25 +181,17 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
 
 def test_nor_has_it_ended_for_what_the_writer_had_not_begun() -> None:
     box, write = Outbox(), Write()
-    box.wrote(first := Entry("text"), write)
-    box.wrote(second := Entry("text"), write)
+    box.wrote(first := Frame("text"), write)
+    box.wrote(second := Frame("text"), write)
     first.begin()
     box.lost()
     assert (first.endings, second.endings) == (1, 0)
 
 
-class ForCall(Entry):
-    """An answer to this call."""
-
-    def __init__(self, kind: str, number: int) -> None:
-        super().__init__(kind)
-        self.run = number
-
-
 def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -> None:
     box, write = Outbox(), Write()
     write.handed = True
-    text, answer = Entry("text"), ForCall("answer", 7)
+    text, answer = Frame("text"), Frame("answer", run=7)
     box.wrote(text, write)
     box.wrote(answer, write)
     assert box.output(0, answers=False) == [text]
@@ -208,14 +201,14 @@ def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -
 
 def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_number() -> None:
     box = Outbox(transparent=True)
-    first, second = Entry("audio"), Entry("audio")
-    assert box.count(first, 10) == 1
-    answer = box.count()
-    assert box.count(second, 10) == 3
-    box.unwritten(answer)
+    first, answer, second = Frame("audio", b"1"), Frame("answer", run=7), Frame("audio", b"2")
+    box.number([first, answer])
+    box.number([second])
     assert box.consumed(1) == [first]
-    assert box.consumed(2) == [second]
-    assert box.index == 2
+    assert second in box.consumed(2)
+    box.number([third := Frame("audio", b"3"), fourth := Frame("audio", b"4")])
+    assert box.consumed(3) == [third]
+    assert box.lost() == [fourth]
 
 
 @pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
@@ -270,7 +263,7 @@ def test_a_turn_that_audio_began_does_not_pass_for_the_reading_of_a_text_that_wa
 
 
 def test_a_turn_on_the_errors_of_lost_calls_does_not_pass_for_the_reading_of_a_text() -> None:
-    d = live(ASYNC, answer_lost=True)
+    d = live(ASYNC, answers_lost=True)
     d.server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
     reconnect(d.call(("a", "tool")))
     assert len(d.answers()) == 1
@@ -459,7 +452,7 @@ def test_nor_does_the_quiet_after_a_late_answer() -> None:
 
 
 def test_an_idle_that_only_repeats_a_turns_end_does_not_break_the_quiet() -> None:
-    d = stalled(live(status_signal=True), "one", "two")
+    d = stalled(live(idle_signal=True), "one", "two")
     send(d, "three").say("to three").turn_complete(interactionStatus="IDLE").later(3)
     d.server({"interactionStatus": "IDLE"}).later(1)
     assert reconnect(d).texts() == ["one", "two", "three"]
@@ -469,7 +462,7 @@ def test_an_idle_that_only_repeats_a_turns_end_does_not_break_the_quiet() -> Non
 
 
 def test_a_silent_answer_that_was_received_is_not_lost_in_a_move() -> None:
-    d = send(live(ASYNC, answer_lost=True), "?").call(("a", "tool")).say("working").turn_complete()
+    d = send(live(ASYNC, answers_lost=True), "?").call(("a", "tool")).say("working").turn_complete()
     d.settle("a", scheduling="SILENT").later(5).server(HANDLE)
     assert len(move(d).answers()) == 1
     assert "ToolLost" not in d.names
@@ -571,7 +564,7 @@ def test_a_turn_that_ended_before_a_text_was_handed_over_says_nothing_of_it() ->
     [frame] = d.machine.frames()  # and its writer waits for a full socket
     d.machine.receive(1, '{"serverContent": {"modelTurn": {"parts": [{"text": "of my own accord"}]}}}', d.now)
     d.machine.receive(1, '{"serverContent": {"turnComplete": true}}', d.now)
-    assert frame.write is not None
-    frame.write.handed = True
+    assert frame.ends is not None
+    frame.ends.handed = True
     receipt.end()
     assert reconnect(d).texts() == ["waiting"]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.protocol.messages import to_events
-from livetools.protocol.messages.incoming import FunctionCall, ServerMessage, parse
-from livetools.protocol.messages.typed_decoders import only_calls, only_media, only_words
+from livetools.protocol.messages.incoming import FunctionCall, PlainCall, ServerMessage, parse
+from livetools.protocol.messages.typed_decoders import only_calls_or_words, only_media
 
 QUICK = settings(max_examples=300, deadline=None, derandomize=True)
 RECORDED = pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl"
@@ -46,9 +46,10 @@ CONTENTS = st.dictionaries(
 def test_calls(calls: list[dict[str, Any]], more: bool) -> None:
     frame: dict[str, Any] = {"toolCall": {"functionCalls": calls}} | ({"usageMetadata": {}} if more else {})
     data = json.dumps(frame).encode()
-    short = only_calls(data)
+    short = only_calls_or_words(data)
     if short is not None:
-        whole = [FunctionCall(call.id, call.name, dict(call.args)) for call in short]
+        assert isinstance(short, list)
+        whole = [FunctionCall(call.id, call.name, call.args) for call in short]
         assert parse(data) == ServerMessage(calls=whole)
 
 
@@ -56,7 +57,7 @@ def test_calls(calls: list[dict[str, Any]], more: bool) -> None:
 @given(CONTENTS)
 def test_words(said: dict[str, Any]) -> None:
     data = json.dumps({"serverContent": said}).encode()
-    event = only_words(data)
+    event = only_calls_or_words(data)
     if event is not None:
         assert to_events.events(parse(data)) == [event]
 
@@ -103,8 +104,11 @@ def test_a_large_blob_that_comes_alone_is_seen_as_any_other(
 def test_frames_that_were_recorded(line: str) -> None:
     row = json.loads(line)
     data = json.dumps(row.get("frame", {})).encode()
-    if (event := only_words(data)) is not None:
-        assert to_events.events(parse(data)) == [event]
+    message, short = parse(data), only_calls_or_words(data)
+    if isinstance(short, list):
+        assert message == ServerMessage(calls=[FunctionCall(call.id, call.name, call.args) for call in short])
+    elif short is not None:
+        assert to_events.events(message) == [short]
 
 
 @pytest.mark.parametrize(
@@ -116,17 +120,18 @@ def test_frames_that_were_recorded(line: str) -> None:
     ],
 )
 def test_words_alone_take_the_short_way(said: dict[str, Any], event: Event) -> None:
-    assert only_words(json.dumps({"serverContent": said}).encode()) == event
-    assert only_words(json.dumps({"serverContent": said, "usageMetadata": {}}).encode()) is None
+    assert only_calls_or_words(json.dumps({"serverContent": said}).encode()) == event
+    assert only_calls_or_words(json.dumps({"serverContent": said, "usageMetadata": {}}).encode()) is None
 
 
 def test_calls_alone_take_the_short_way() -> None:
-    plain = {"id": "c1", "name": "f", "args": {"n": 1}}
-    assert only_calls(json.dumps({"toolCall": {"functionCalls": [plain]}}).encode()) == [Call(**plain)]
-    assert only_calls(b'{"toolCall": ') is None
+    data = b'{"toolCall": {"functionCalls": [{"id": "c1", "name": "f", "args": {"n": 1}}]}}'
+    assert only_calls_or_words(data) == [PlainCall("c1", "f", {"n": 1})]
+    assert only_calls_or_words(b'{"toolCall": ') is None
 
 
 def test_arguments_without_end_are_read_the_general_way() -> None:
     deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000  # Python 3.12 and 3.13 follow some ten thousand
-    assert only_calls(b'{"toolCall":{"functionCalls":[{"id":"c1","name":"f","args":' + deep + b"}]}}") is None
-    assert only_words(b'{"serverContent":' + deep + b"}") is None
+    call = b'{"id":"c1","name":"f","args":' + deep + b"}"
+    assert only_calls_or_words(b'{"toolCall":{"functionCalls":[' + call + b"]}}") is None
+    assert only_calls_or_words(b'{"serverContent":' + deep + b"}") is None

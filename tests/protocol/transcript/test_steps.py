@@ -6,16 +6,14 @@ from livetools.protocol.transcript.steps import UNHEARD, Batch, Slot, Utterance,
 
 
 def batch(*names: str) -> Batch:
-    made = Batch(0)
-    made.slots = [
+    return [
         Slot(name, name, {"functionCall": {"id": name, "name": name, "args": {"x": 1}}}) for name in names
     ]
-    return made
 
 
 def test_a_batch_is_a_content_of_calls_and_one_of_responses():
-    calls, made = batch("a", "b"), [Utterance(0, "user", text="Go")]
-    calls.slots[1].response = {"output": 1}
+    calls, made = batch("a", "b"), [Utterance("user", text="Go")]
+    calls[1].response = {"output": 1}
     user, model, answers = render([*made, calls])
     assert user == {"role": "user", "parts": [{"text": "Go"}]}
     assert model["parts"][0] == {"functionCall": {"id": "a", "name": "a", "args": {"x": 1}}}
@@ -26,8 +24,7 @@ def test_a_batch_is_a_content_of_calls_and_one_of_responses():
 
 
 def test_a_call_without_an_id_is_rendered_without_one():
-    made = Batch(0)
-    made.slots = [Slot(None, "f", {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
+    made = [Slot(None, "f", {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
     contents = render([made])
     assert contents[0]["parts"] == [{"text": UNHEARD}]
     assert contents[1]["parts"] == [{"functionCall": {"name": "f"}}]
@@ -37,20 +34,20 @@ def test_a_call_without_an_id_is_rendered_without_one():
 
 
 def test_what_the_model_says_in_a_row_shares_a_content_and_the_users_turns_do_not():
-    steps = [Utterance(0, side, text="x") for side in ("user", "user", "model", "model")]
+    steps = [Utterance(side, text="x") for side in ("user", "user", "model", "model")]
     assert [len(content["parts"]) for content in render(steps)] == [1, 1, 2]
 
 
 def test_nothing_said_is_no_content():
-    assert render([Utterance(0, "user"), Utterance(0, "model")]) == []
+    assert render([Utterance("user"), Utterance("model")]) == []
 
 
 def test_texts_alone_are_joined_where_functions_stood_between_them():
     steps = [
-        Utterance(0, "user", text="a"),
-        Utterance(0, "model", text="b"),
+        Utterance("user", text="a"),
+        Utterance("model", text="b"),
         batch("f"),
-        Utterance(0, "model", text="c"),
+        Utterance("model", text="c"),
     ]
     thought = {"role": "model", "parts": [{"text": "hm", "thought": True}]}
     assert without_functions([*render(steps), thought]) == [

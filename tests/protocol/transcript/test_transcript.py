@@ -404,7 +404,7 @@ def test_what_nobody_asks_for_is_bounded_as_well():
     transcript = Transcript(max_bytes=1000)
     for n in range(500):
         transcript.event(finished(Call(f"id{n}", "f")))
-        assert transcript._notes.weight <= 1300
+        assert transcript._weight <= 1300
     assert transcript.dropped > 400
 
 

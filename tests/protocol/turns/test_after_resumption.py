@@ -22,7 +22,7 @@ HANDLE = {"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}
 
 def live(**fields: Any) -> Driver:
     """A session that can be resumed."""
-    return Driver(plan(ASYNC, answer_lost=True, **fields), PATIENT).live().server(HANDLE)
+    return Driver(plan(ASYNC, answers_lost=True, **fields), PATIENT).live().server(HANDLE)
 
 
 def ask(d: Driver, text: str = "?") -> Exchange:
@@ -115,7 +115,7 @@ def test_a_handle_behind_a_turn_is_rid_of_what_was_lost_before() -> None:
 
 
 def test_a_new_session_waits_for_nothing() -> None:
-    d = Driver(plan(ASYNC, answer_lost=True), PATIENT).live()
+    d = Driver(plan(ASYNC, answers_lost=True), PATIENT).live()
     exchange = ask(d)
     d.drop().later(0.5).establish().turn_complete()
     assert exchange.done
@@ -123,7 +123,7 @@ def test_a_new_session_waits_for_nothing() -> None:
 
 
 def test_a_session_that_another_process_has_left_may_wait_for_something() -> None:
-    d = Driver(plan(ASYNC, answer_lost=True, handle="h"), PATIENT).live()
+    d = Driver(plan(ASYNC, answers_lost=True, handle="h"), PATIENT).live()
     exchange = ask(d)
     d.turn_complete().say("yes").turn_complete()
     assert words(exchange) == "yes"
@@ -191,7 +191,7 @@ def test_a_turn_shows_that_no_confirmation_comes(excused: Driver) -> None:
 
 @pytest.mark.parametrize("status", [False, True])
 def test_a_call_shows_that_no_confirmation_comes(status: bool) -> None:
-    d = live(status_signal=status)
+    d = live(idle_signal=status)
     d.machine.send_text("with a call", d.now)
     d.drain().call(("c1", "tool")).turn_complete()
     exchange = ask(cut(d))
@@ -284,7 +284,7 @@ def errors_on(d: Driver, connections: int) -> int:
 @pytest.mark.parametrize("closes", [False, True], ids=["no empty turn", "an empty turn"])
 def test_the_error_for_a_lost_call_is_said_again_until_a_handle_comes_that_knows_of_it(closes: bool) -> None:
     """Where the service confirms it with an empty turn, that must have come; else the pong tells that it was read."""
-    d = Driver(plan(ASYNC, answer_lost=True, closes_lost=closes), PATIENT).live().server(HANDLE)
+    d = Driver(plan(ASYNC, answers_lost=True, closes_lost=closes), PATIENT).live().server(HANDLE)
     d.call(("c1", "tool"))
     assert errors_on(d, 5) == (5 if closes else 1)
     if closes:
@@ -292,7 +292,7 @@ def test_the_error_for_a_lost_call_is_said_again_until_a_handle_comes_that_knows
 
 
 def test_a_handle_that_came_before_the_pong_does_not_know_of_the_error() -> None:
-    d = Driver(plan(ASYNC, answer_lost=True), PATIENT).live().server(HANDLE)
+    d = Driver(plan(ASYNC, answers_lost=True), PATIENT).live().server(HANDLE)
     d.call(("c1", "tool"))
     d.slow.update(range(1, 9))
     assert errors_on(d, 3) == 3

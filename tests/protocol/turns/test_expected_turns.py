@@ -133,7 +133,7 @@ ORDERS = [
 
 
 def begin(order: Order, microphone: str = "") -> tuple[Driver, Exchange]:
-    d = Driver(plan(order.policy, status_signal=order.status, **order.fields)).live()
+    d = Driver(plan(order.policy, idle_signal=order.status, **order.fields)).live()
     hear(d, microphone and "on")
     exchange, _ = d.machine.ask("?", d.now)
     return d.drain(), exchange
@@ -195,7 +195,7 @@ def test_wherever_the_model_falls_silent_a_stall_ends_the_exchange(order: Order)
 @pytest.mark.parametrize("order", ORDERS, ids=lambda o: o.name)
 def test_wherever_the_line_is_cut_the_exchange_ends_or_goes_on(order: Order) -> None:
     for cut in range(len(order.steps)):
-        d = Driver(plan(order.policy, status_signal=order.status, answer_lost=True), ReconnectPolicy()).live()
+        d = Driver(plan(order.policy, idle_signal=order.status, answers_lost=True), ReconnectPolicy()).live()
         exchange, _ = d.machine.ask("?", d.now)
         d.drain()
         for step in order.steps[:cut]:
@@ -360,7 +360,7 @@ def test_an_exchange_goes_on_while_its_call_waits_for_approval() -> None:
 )
 def test_of_an_answer_that_was_taken_back_nothing_is_due(order: Order, idle: bool) -> None:
     """Neither the model's words on it, nor the next exchange's patience."""
-    d = Driver(plan(ASYNC, status_signal=idle)).live()
+    d = Driver(plan(ASYNC, idle_signal=idle)).live()
     d.machine.send_text("?", d.now)
     d.drain().say("I look").server(CALL).settle("c1")
     for frame in order:
@@ -470,7 +470,7 @@ def test_a_question_that_is_asked_in_the_middle_of_a_turn_is_answered_by_the_nex
 
 def spoken_to(order: Order, **fields: Any) -> Driver:
     """The user has spoken, and so much of the answer has come."""
-    terms = plan(order.policy, OTHER_KIND, status_signal=order.status, **fields)
+    terms = plan(order.policy, OTHER_KIND, idle_signal=order.status, **fields)
     d = Driver(terms, ReconnectPolicy()).live()
     for step in order.steps:
         take(d, step)
@@ -583,7 +583,7 @@ def test_each_of_two_questions_that_call_is_answered_in_its_own_turn():
 def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answer_to_the_next(
     order: Order,
 ) -> None:
-    d = Driver(plan(order.policy, OTHER_KIND, status_signal=order.status)).live()
+    d = Driver(plan(order.policy, OTHER_KIND, idle_signal=order.status)).live()
     first, _ = d.machine.ask("one", d.now)
     d.drain().machine.turns.give_up(first, d.now)
     second, _ = d.machine.ask("two", d.now)
@@ -609,7 +609,7 @@ ON_SPEECH: list[tuple[CallPolicy, list[Any]]] = [
 def test_a_turn_on_what_was_said_is_not_the_answer_to_a_text_however_it_ends(
     policy: CallPolicy, turn: list[Any]
 ) -> None:
-    d = Driver(plan(policy, status_signal=policy is THINKING)).live()
+    d = Driver(plan(policy, idle_signal=policy is THINKING)).live()
     d.machine.send_media(outgoing.audio(bytes(640), 16000), "audio", d.now)
     d.drain().machine.send_text("one", d.now)
     exchange, _ = d.machine.ask("two", d.now)
@@ -626,7 +626,7 @@ def test_a_turn_on_what_was_said_is_not_the_answer_to_a_text_however_it_ends(
 
 def test_the_users_interruption_does_not_end_the_turn_that_a_call_ends_by_itself() -> None:
     """The model reads it when the call is answered, and has not been cut off before."""
-    d = Driver(plan(HALF_CASCADE, content_mid_session=True)).live()
+    d = Driver(plan(HALF_CASCADE, content_mid_session="honoured")).live()
     d.machine.send_text("one", d.now)
     d.machine.send_text("two", d.now)
     d.drain().server(CALL).machine.interrupt(d.now)

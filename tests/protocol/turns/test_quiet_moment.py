@@ -81,13 +81,13 @@ def test_a_greeting_goes_out_at_once_and_is_not_the_users_word() -> None:
 
 
 def test_on_the_realtime_channel_it_is_a_text_there() -> None:
-    d = live(plan(text_channel="realtime", content_mid_session=False))
+    d = live(plan(text_channel="realtime", content_mid_session="refused"))
     reply(d)
     assert d.sent("realtimeInput") == [{"text": "Greet."}]
 
 
 def test_without_instructions_a_model_that_takes_it_is_told_nothing() -> None:
-    d = live(plan(empty_turn=True))
+    d = live(plan(empty_turn="honoured"))
     reply(d, None)
     assert d.sent("clientContent") == [{"turnComplete": True}]
 

@@ -7,9 +7,9 @@ import contextlib
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from typing import Any, cast
+from collections.abc import Callable, Coroutine, Iterator
+from contextvars import Context, ContextVar
+from typing import Any
 
 import anyio
 import pytest
@@ -26,8 +26,9 @@ from livetools import (
     ToolFinished,
     tool,
 )
-from livetools.session.handlers.job import Desk, Job
+from livetools.protocol.calls.driver_actions import Outcome, Start
 from livetools.session.handlers.run_tool import ToolRunner
+from livetools.session.handlers.tasks import Tasks
 from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
@@ -344,6 +345,24 @@ async def test_what_is_asked_or_undone_may_leave_a_cancellation_too(
         assert await answer(line, call("plain", "b")) == {"output": "plain"}
 
 
+class Reports:
+    """Whom handlers report to, and a starter whose tasks do not come round by themselves."""
+
+    def __init__(self) -> None:
+        self.started: list[Coroutine[Any, Any, None]] = []
+        self.outcomes: list[Outcome] = []
+
+    def start(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
+        self.started.append(coroutine)
+
+    def settled(self, run: int, outcome: Outcome) -> bool:
+        self.outcomes.append(outcome)
+        return False
+
+    def reason(self, run: int) -> Exception | None:
+        return None
+
+
 @pytest.mark.parametrize("in_a_thread", [False, True])
 async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_thread: bool) -> None:
     begun: list[str] = []
@@ -358,15 +377,17 @@ async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_th
     def book_in_a_thread() -> None:
         begun.append("thread")
 
-    job_tool = Tool(book_in_a_thread if in_a_thread else book)
-    handlers = ToolRunner()
-    booked = Call("c1", job_tool.name, {})
-    job = Job(1, booked, job_tool, [Note()])
-    job.stop()
-    outcome = await handlers.execute(job, cast("Desk", None))
-    handlers.shutdown()
+    booked = Tool(book_in_a_thread if in_a_thread else book)
+    reports: Any = Reports()
+    tasks = Tasks(reports, ToolRunner(reports, hooks=[Note()]))
+    tasks.start(Start(1, Call("c1", booked.name, {}), booked))
+    tasks.stop(1)
+    for started in reports.started:  # the handler, and then what its hooks are told
+        await started
+    tasks.close()
     assert begun == []
-    assert not job.began
+    (outcome,) = reports.outcomes
+    assert not outcome.began
     assert outcome.response == {"error": "cancelled"}
 
 

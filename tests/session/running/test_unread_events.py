@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from types import MappingProxyType
 
 import anyio
 import pytest
 from support.waiting import everybody_waits
 
-from livetools.errors import ConcurrencyError
+from livetools.errors import ConcurrencyError, ServerError, ToolError
 from livetools.events import (
     AudioChunk,
     Call,
@@ -17,6 +18,8 @@ from livetools.events import (
     Stalled,
     TextChunk,
     ToolCancelled,
+    ToolFinished,
+    ToolProgress,
     TurnComplete,
     UnknownMessage,
     VideoChunk,
@@ -28,17 +31,24 @@ pytestmark = pytest.mark.anyio
 
 async def drained(inbox: UnreadEvents) -> list[Event]:
     inbox.close()
+    return await rest(inbox)
+
+
+async def rest(inbox: UnreadEvents) -> list[Event]:
+    """The events that are still to come."""
     events: list[Event] = []
-    while (event := await inbox.get()) is not None:
-        events.append(event)
-    return events
+    try:
+        while True:
+            events.append(await inbox.next())
+    except StopAsyncIteration:
+        return events
 
 
 async def test_events_come_out_in_their_order_and_then_the_end() -> None:
     inbox = UnreadEvents()
     sent: list[Event] = [TextChunk("a"), AudioChunk(b"1"), TurnComplete(), TextChunk("b")]
     for event in sent:
-        inbox.put(event)
+        inbox.put([event])
     assert await drained(inbox) == sent
 
 
@@ -53,8 +63,8 @@ async def test_an_interruption_takes_back_its_turns_media_and_overtakes_the_rest
         VideoChunk(b"new", "video/mp4"),
         ToolCancelled(call),
     ):
-        inbox.put(event)
-    inbox.put(Interrupted())
+        inbox.put([event])
+    inbox.put([Interrupted()])
     assert await drained(inbox) == [
         Interrupted(), AudioChunk(b"old"), TurnComplete(), TextChunk("hm"), ToolCancelled(call),
     ]  # fmt: skip
@@ -64,9 +74,9 @@ async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word(
     inbox = UnreadEvents(bound=1_000_000)
     for minute in range(60):
         for _ in range(60):
-            inbox.put(AudioChunk(b"x" * 24_000))
-            inbox.put(VideoChunk(b"x" * 24_000, "video/mp4"))
-        inbox.put(TextChunk(str(minute)))
+            inbox.put([AudioChunk(b"x" * 24_000)])
+            inbox.put([VideoChunk(b"x" * 24_000, "video/mp4")])
+        inbox.put([TextChunk(str(minute))])
     events = await drained(inbox)
     assert sum(len(e.data) for e in events if isinstance(e, AudioChunk | VideoChunk)) <= 1_000_000
     assert [e.text for e in events if isinstance(e, TextChunk)] == [str(n) for n in range(60)]
@@ -76,7 +86,7 @@ async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word(
 async def test_without_audio_the_newest_are_kept() -> None:
     inbox = UnreadEvents(bound=10_000)
     for n in range(1000):
-        inbox.put(UnknownMessage({"n": n, "pad": "x" * 1000}))
+        inbox.put([UnknownMessage({"n": n, "pad": "x" * 1000})])
     kept = [e.raw["n"] for e in await drained(inbox) if isinstance(e, UnknownMessage)]  # type: ignore[index]
     assert kept == list(range(1000 - len(kept), 1000))
     assert 1 < len(kept) < 10
@@ -84,9 +94,9 @@ async def test_without_audio_the_newest_are_kept() -> None:
 
 async def test_interruptions_that_nobody_reads_stay_within_the_bound() -> None:
     inbox = UnreadEvents(bound=10_000)
-    inbox.put(TextChunk("x" * 4_800))
+    inbox.put([TextChunk("x" * 4_800)])
     for _ in range(1000):
-        inbox.put(Interrupted())
+        inbox.put([Interrupted()])
     *interruptions, text = await drained(inbox)
     assert text == TextChunk("x" * 4_800)
     assert interruptions == [Interrupted()] * (1000 - inbox.dropped)
@@ -95,7 +105,7 @@ async def test_interruptions_that_nobody_reads_stay_within_the_bound() -> None:
 
 async def test_an_interruption_that_has_just_come_stays_and_the_oldest_go() -> None:
     inbox = UnreadEvents(bound=10_000)
-    inbox.put(*[TextChunk(str(n) + "x" * 3_000) for n in range(4)], Interrupted())
+    inbox.put([*(TextChunk(str(n) + "x" * 3_000) for n in range(4)), Interrupted()])
     first, *texts = await drained(inbox)
     assert first == Interrupted()
     assert [text.text[0] for text in texts if isinstance(text, TextChunk)] == ["2", "3"]
@@ -103,55 +113,53 @@ async def test_an_interruption_that_has_just_come_stays_and_the_oldest_go() -> N
 
 async def test_one_event_above_the_bound_is_still_handed_out() -> None:
     inbox = UnreadEvents(bound=10)
-    inbox.put(AudioChunk(b"x" * 100))
+    inbox.put([AudioChunk(b"x" * 100)])
     assert len(await drained(inbox)) == 1
 
 
 async def test_a_cancelled_wait_loses_nothing() -> None:
     inbox = UnreadEvents()
     with anyio.move_on_after(0.001):
-        await inbox.get()
-    inbox.put(TextChunk("a"))
-    assert await inbox.get() == TextChunk("a")
+        await inbox.next()
+    inbox.put([TextChunk("a")])
+    assert await inbox.next() == TextChunk("a")
 
 
 async def test_a_waiting_reader_is_woken() -> None:
     inbox = UnreadEvents()
-    seen: list[Event | None] = []
+    seen: list[Event] = []
 
     async def read() -> None:
-        seen.append(await inbox.get())
-        seen.append(await inbox.get())
+        seen.append(await inbox.next())
+        seen.extend(await rest(inbox))
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         await everybody_waits()
-        inbox.put(TextChunk("a"))
+        inbox.put([TextChunk("a")])
         await everybody_waits()
         inbox.close()
-    assert seen == [TextChunk("a"), None]
+    assert seen == [TextChunk("a")]
 
 
 async def test_events_that_come_together_wake_a_reader_and_keep_their_order() -> None:
     inbox = UnreadEvents()
-    seen: list[Event | None] = []
+    seen: list[Event] = []
 
     async def read() -> None:
-        while (event := await inbox.get()) is not None:
-            seen.append(event)
+        seen.extend([await inbox.next() for _ in range(3)])
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         await everybody_waits()
-        inbox.put(TextChunk("a"), AudioChunk(b"1"), TextChunk("b"))
+        inbox.put([TextChunk("a"), AudioChunk(b"1"), TextChunk("b")])
         await everybody_waits()
         assert seen == [TextChunk("a"), AudioChunk(b"1"), TextChunk("b")]
-        inbox.close()
 
 
 async def test_the_bound_holds_for_events_that_come_together() -> None:
     inbox = UnreadEvents(bound=10_000)
-    inbox.put(*(AudioChunk(bytes([n]) * 1000) for n in range(100)), TextChunk("a"))
+    inbox.put([*(AudioChunk(bytes([n]) * 1000) for n in range(100)), TextChunk("a")])
     events = await drained(inbox)
     assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 10_000
     assert [events[-2], events[-1]] == [AudioChunk(bytes([99]) * 1000), TextChunk("a")]
@@ -161,11 +169,11 @@ async def test_the_bound_holds_for_events_that_come_together() -> None:
 async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
     inbox = UnreadEvents()
     async with anyio.create_task_group() as group:
-        group.start_soon(inbox.get)
+        group.start_soon(inbox.next)
         await everybody_waits()
         with pytest.raises(ConcurrencyError, match="two loops"):
-            await inbox.get()
-        inbox.close()
+            await inbox.next()
+        inbox.put([TextChunk("a")])
 
 
 def cost_of(count: int) -> float:
@@ -173,9 +181,9 @@ def cost_of(count: int) -> float:
     inbox = UnreadEvents()
     began = time.process_time()
     for _ in range(count):
-        inbox.put(TextChunk("a"))
-        inbox.put(AudioChunk(b"1"))
-        inbox.put(Interrupted())
+        inbox.put([TextChunk("a")])
+        inbox.put([AudioChunk(b"1")])
+        inbox.put([Interrupted()])
     return time.process_time() - began
 
 
@@ -194,30 +202,30 @@ async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_la
         Interrupted(),
         AudioChunk(b"3"),
     ):
-        inbox.put(event)
+        inbox.put([event])
     assert await drained(inbox) == [Interrupted(), Interrupted(), TextChunk("a"), AudioChunk(b"3")]
 
 
 async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated() -> None:
     inbox = UnreadEvents()
-    inbox.put(TextChunk("before"))
+    inbox.put([TextChunk("before")])
     mark = inbox.mark()
     for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
-        inbox.put(event)
-    inbox.put(Stalled("the model", 20.0))
+        inbox.put([event])
+    inbox.put([Stalled("the model", 20.0)])
     inbox.forget(mark)
-    assert await inbox.get() == TextChunk("before")
-    assert await inbox.get() == Stalled("the model", 20.0)
+    assert await inbox.next() == TextChunk("before")
+    assert await inbox.next() == Stalled("the model", 20.0)
     mark = inbox.mark()
-    inbox.put(TextChunk("b"))
+    inbox.put([TextChunk("b")])
     inbox.forget(mark)
-    assert await inbox.get() == TextChunk("b")
+    assert await inbox.next() == TextChunk("b")
 
 
 async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
     inbox = UnreadEvents()
     for _ in range(50_000):
-        inbox.put(TextChunk("a"))
+        inbox.put([TextChunk("a")])
     inbox.close()
     turns = 0
 
@@ -229,19 +237,59 @@ async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(other)
-        while await inbox.get() is not None:
-            pass
+        await rest(inbox)
         group.cancel_scope.cancel()
     assert turns >= 2
 
 
 async def test_what_waits_is_taken_at_once_unless_it_is_time_for_others() -> None:
     inbox = UnreadEvents()
-    assert inbox.take() is None
-    for name in "abc":
-        inbox.put(TextChunk(name))
-    assert await inbox.get() == TextChunk("a")  # others have run before it
-    assert inbox.take() == TextChunk("b")
+    inbox.put([TextChunk(name) for name in "abc"])
+    assert await inbox.next() == TextChunk("a")  # others have run before it
+    with pytest.raises(StopIteration) as taken:
+        inbox.next().send(None)  # the first step is the last one
+    assert taken.value.value == TextChunk("b")
     time.sleep(0.01)
-    assert inbox.take() is None
-    assert await inbox.get() == TextChunk("c")
+    taking = inbox.next()
+    taking.send(None)  # it waits for the others
+    taking.close()
+    assert await inbox.next() == TextChunk("c")
+
+
+async def test_what_ended_it_is_raised_once_behind_the_last_event() -> None:
+    inbox = UnreadEvents()
+    inbox.put([TextChunk("a")])
+    inbox.close(lambda: ServerError(reason="overloaded"))
+    assert await inbox.next() == TextChunk("a")
+    with pytest.raises(ServerError, match="overloaded"):
+        await inbox.next()
+    with pytest.raises(StopAsyncIteration):
+        await inbox.next()
+
+
+async def test_an_event_that_cannot_be_looked_at_is_kept_and_weighs_little() -> None:
+    class Rude:
+        def __getattr__(self, name: str) -> object:
+            raise RuntimeError(name)
+
+    inbox = UnreadEvents(bound=10_000)
+    inbox.put([ToolProgress(Call("1", "f"), value) for value in (Rude(), {(1, 2): Rude()}, "x" * 5_000)])
+    assert len(await drained(inbox)) == 3
+    assert inbox.dropped == 0
+
+
+async def test_a_value_that_holds_itself_twice_over_and_over_is_weighed_at_once() -> None:
+    value: object = "x"
+    for _ in range(60):
+        value = [value, value]  # 2**60 values to whoever walks through all of them, as JSON does
+    inbox = UnreadEvents()
+    inbox.put([ToolProgress(Call("1", "f"), value)])
+    assert len(await drained(inbox)) == 1
+
+
+async def test_results_and_arguments_have_a_weight() -> None:
+    inbox = UnreadEvents(bound=40_000)
+    for n in range(100):
+        call = Call(str(n), "f", MappingProxyType({"text": "x" * 400}))
+        inbox.put([ToolFinished(call, {"output": ["y" * 400]}, ToolError("z"), 0.1)])
+    assert 5 < len(await drained(inbox)) < 12

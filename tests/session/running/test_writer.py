@@ -10,6 +10,7 @@ import pytest
 from support.waiting import everybody_waits
 
 from livetools import (
+    Call,
     HandleUpdate,
     Reconnected,
     ToolCancelled,
@@ -18,9 +19,11 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.calls.responses import AnswerFrame
-from livetools.protocol.input.resend import Entry, Frame, Write
+from livetools.protocol.calls.call_states import CallState, Record
+from livetools.protocol.calls.responses import response_to
+from livetools.protocol.input.resend import Frame, Write
 from livetools.session.running.writer import Writer
+from livetools.setup.plan_fields import CallPolicy
 from livetools.testing import memory
 
 pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
@@ -144,18 +147,19 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
     async with opened() as line:
         write = Write()
         write.ask()
-        empty = AnswerFrame(1, [], lambda answers: b"")
-        empty.write = write
-        await line.session._driver._send(empty)
+        record = Record(1, Call("c1", "f"), CallPolicy("f"), 1, 0.0)
+        taken_back = response_to("answer", record, {})
+        record.state, taken_back.ends = CallState.VOID, write
+        await line.session._driver._send(taken_back)
         assert write.handed
-        text = Entry("text")
+        text = Frame("text")
         text.write = write
         assert text.output(0)
 
 
 async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_written() -> None:
     written: list[bytes] = []
-    had = [Frame(1, b"second")]
+    had = [Frame("text", b"second", link=1)]
 
     class Slow:
         async def send(self, frame: bytes) -> None:
@@ -164,12 +168,6 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
                 await anyio.sleep_forever()
 
     class Slowly(Writer):
-        def transport(self, link: int) -> Slow:
-            return Slow()
-
-        def spawn(self, write: Callable[[], Any]) -> None:
-            group.start_soon(write)
-
         def step(self) -> None:
             if not self._writing:
                 self.write(had.copy())
@@ -179,9 +177,10 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
         with scope:
             await writer.flush()
 
-    writer, scope = Slowly(), anyio.CancelScope()
+    scope = anyio.CancelScope()
     async with anyio.create_task_group() as group:
-        writer.write([Frame(1, b"first")])
+        writer = Slowly({1: Slow()}, group)
+        writer.write([Frame("text", b"first", link=1)])
         group.start_soon(write)
         await everybody_waits()
         scope.cancel()

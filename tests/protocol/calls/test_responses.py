@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -14,10 +14,10 @@ from support.driver import plan
 from support.world import responses
 
 from livetools.events import Call
-from livetools.protocol.calls.call_states import Record
+from livetools.protocol.calls.call_states import Move, Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Outcome
-from livetools.protocol.calls.responses import FINAL_KINDS, Answer, AnswerFrame
+from livetools.protocol.calls.responses import FINAL_KINDS, Answer, response_to
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import CallPolicy
 
@@ -38,7 +38,11 @@ class Desk:
         return self
 
     def messages(self) -> list[list[Mapping[str, Any]]]:
-        return [responses(json.loads(reply.make() or b"{}")) for reply in self.calls.replies.take()]
+        replies = self.calls.replies.take()
+        for answer in (answer for reply in replies for answer in (reply, *reply.rest)):
+            if answer.kind == "answer":
+                self.calls.ledger.move(answer.record, Move.WRITE)
+        return [responses(json.loads(reply.make() or b"{}")) for reply in replies]
 
     def ids(self) -> list[list[object]]:
         return [[r.get("id") for r in message] for message in self.messages()]
@@ -51,12 +55,12 @@ def record(named: bool) -> Record:
 
 
 def test_a_response_says_no_more_than_it_must() -> None:
-    assert Answer("answer", record(named=False), {}).body == {"name": "f", "response": {}}
+    assert response_to("answer", record(named=False), {}).body == {"name": "f", "response": {}}
 
 
 def test_scheduling_and_the_rest_stand_beside_the_response() -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
-    answer = Answer("answer", record(named=True), {"output": 1}, "SILENT", False, (part,))
+    answer = response_to("answer", record(named=True), {"output": 1}, "SILENT", False, (part,))
     assert answer.body == {
         "id": "c1",
         "name": "f",
@@ -117,7 +121,7 @@ def test_a_background_call_holds_its_batch_up_no_longer_than_until_it_is_acknowl
     assert sorted(desk.ids()) == [["1"], ["2"]]
     asked = [FunctionCall("3", "tool", {}), FunctionCall("4", "later", {})]
     calls.receive_calls(1, asked, 0.0)
-    unread = [answer for reply in desk.settle(3).calls.replies.take() for answer in reply.answers]
+    unread = [answer for reply in desk.settle(3).calls.replies.take() for answer in (reply, *reply.rest)]
     calls.lose(0.0, unread)
     calls.receive_calls(2, asked, 0.0)
     assert sorted(desk.ids()) == [["3"], ["4"]]
@@ -154,7 +158,7 @@ def test_so_are_those_of_messages_that_are_answered_together(
 
 def test_a_call_with_an_id_lends_its_place_to_none_without_in_its_message() -> None:
     desk = Desk(reply_batching="batch").offer("1").settle(1)
-    desk.calls.lose(0.0, [answer for reply in taken(desk) for answer in reply.answers])
+    desk.calls.lose(0.0, [answer for reply in taken(desk) for answer in (reply, *reply.rest)])
     for asked in [None], ["1", None]:
         desk.calls.receive_calls(2, [FunctionCall(id, "tool", {}) for id in asked], 0.0)
     desk.settle(3, 2)
@@ -206,19 +210,19 @@ def test_a_message_says_for_which_calls_it_is_and_whether_they_are_answered_with
     desk = Desk(CallPolicy("tool", streams=True)).offer("1")
     desk.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
     desk.settle(1)
-    answers = [answer for reply in desk.calls.replies.take() for answer in reply.answers]
+    answers = [answer for reply in desk.calls.replies.take() for answer in (reply, *reply.rest)]
     assert [(a.kind, a.run, a.kind in FINAL_KINDS) for a in answers] == [
         ("yield", 1, False),
         ("answer", 1, True),
     ]
 
 
-def taken(desk: Desk) -> list[AnswerFrame]:
+def taken(desk: Desk) -> Sequence[Answer]:
     """What a writer took, and has not written yet."""
     return desk.calls.replies.take()
 
 
-def written(replies: list[AnswerFrame]) -> list[list[object]]:
+def written(replies: Sequence[Answer]) -> list[list[object]]:
     made = [reply.make() for reply in replies]
     return [[r.get("id") for r in responses(json.loads(frame))] for frame in made if frame is not None]
 
