@@ -281,7 +281,7 @@ def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Ident
 
 
 def _is_google(base_url: str | None) -> bool:
-    # Of what is no URL it says nothing, and does not fail: that is told later.
+    # What is no URL is not one of Google's. websocket_url says so later.
     host = r"\s*\w+://[^/?#]*\.googleapis\.com(:\d+)?([/?#\s]|$)"
     return base_url is None or re.match(host, str(base_url), re.I) is not None
 
