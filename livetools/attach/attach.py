@@ -12,7 +12,8 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextvars import copy_context
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -95,13 +96,14 @@ def attach(
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
-    def __init__(self, plan: Plan, transport: SDKTransport) -> None:
+    def __init__(self, plan: Plan, transport: SDKTransport, starter: Starter) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport = transport
+        self._transport, self._starter = transport, starter
         self.over = anyio.Event()  # the session was left
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""
+        self.write(self.machine.frames())  # behind what is being sent now
         super().close()
         self._transport.leave(leaving.LAST_WORDS)
         self.over.set()
@@ -118,6 +120,14 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def transport(self, link: int) -> Sending:
         return self._transport
+
+    async def flush(self) -> None:
+        """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled."""
+        self.write_later()
+
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Most is sent before it has to wait."""
+        self._starter.start(write(), copy_context())
 
 
 #: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.
@@ -156,7 +166,7 @@ class Attached:
                 " give all the tools to one attach()"
             )
         async with Starter(group) as starter:
-            driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session, starter))
+            driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session), starter)
             runner = ToolRunner(driver, self._plan.response_key, self._hooks, self._deps)
             driver.begin(group, Tasks(starter, runner))
             try:
