@@ -17,7 +17,6 @@ from contextvars import copy_context
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
-import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -28,7 +27,7 @@ from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.option_synonyms import unexpected
 from livetools.session.running import leaving
-from livetools.session.running.clock import SystemClock
+from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup import option_defaults as defaults
@@ -36,10 +35,9 @@ from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
-from livetools.transport.contract import Sending
 from livetools.transport.loop.wake import on_trio
 
-from .attached_machine import AttachedMachine
+from .attached_machine import LINK, AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
@@ -96,16 +94,18 @@ def attach(
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
-    def __init__(self, plan: Plan, transport: SDKTransport, starter: Starter) -> None:
-        super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport, self._starter = transport, starter
-        self.over = anyio.Event()  # the session was left
+    def __init__(
+        self, session: SDKSession, plan: Plan, starter: Starter, hooks: Sequence[Hooks], deps: object
+    ) -> None:
+        super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session)})
+        self._starter = starter
+        self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""
         self.write(self.machine.frames())  # behind what is being sent now
         super().close()
-        self._transport.leave(leaving.LAST_WORDS)
+        self.connections[LINK].leave(leaving.LAST_WORDS)
         self.over.set()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
@@ -118,15 +118,12 @@ class _AttachedDriver(Driver[AttachedMachine]):
     def show(self, events: Sequence[Event]) -> None:
         """There are none: the SDK's messages are what the user sees."""
 
-    def transport(self, link: int) -> Sending:
-        return self._transport
-
     async def flush(self) -> None:
         """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled."""
         self.write_later()
 
-    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Most is sent before it has to wait."""
+    def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Most is sent in the first step, before it has to wait."""
         self._starter.start(write(), copy_context())
 
 
@@ -166,9 +163,8 @@ class Attached:
                 " give all the tools to one attach()"
             )
         async with Starter(group) as starter:
-            driver = self._driver = _AttachedDriver(self._plan, SDKTransport(self._session), starter)
-            runner = ToolRunner(driver, self._plan.response_key, self._hooks, self._deps)
-            driver.begin(group, Tasks(starter, runner))
+            driver = _AttachedDriver(self._session, self._plan, starter, self._hooks, self._deps)
+            self._driver = driver
             try:
                 ready()
                 await driver.over.wait()

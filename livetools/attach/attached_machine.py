@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
 from livetools.protocol.calls import wording
-from livetools.protocol.calls.call_states import Record
+from livetools.protocol.calls.call_states import Move, Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Action
 from livetools.protocol.input.resend import Frame, Outbox, Write
@@ -67,12 +67,13 @@ class AttachedMachine(Calls):
             for first in messages:
                 for answer in (first, *first.rest):
                     self._outbox.wrote(answer, write)
+                    if answer.kind == "answer":
+                        self.ledger.move(answer.record, Move.WRITE)
             if messages:
                 write.ends_with(messages[-1])
                 frames += messages
         if self.texts:
-            build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-            frames += [Frame("text", build(text), link=LINK) for _, text in self.late()]
+            frames += [Frame("text", outgoing.text(text, self.plan.text_channel)) for _, text in self.late()]
         return frames
 
     def events(self) -> Sequence[Event]:

@@ -240,13 +240,11 @@ class Reception:
         if update.get("resumable") and (handle := update.get("newHandle")):
             self.connection.handed(handle)
             unseen = self.outbox.unseen()
-            self.calls.handed(self.outbox.sent, unseen)
             # On 3.8 the end of a turn shows that the errors were read; elsewhere a handle that came behind their pong
             # does. Until then they are sent again on each resumption.
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
             # Only a handle that came after the errors for lost calls is rid of those calls.
-            if self.turned or read:
-                self.calls.excuses_saved()
+            self.calls.handed(self.outbox.sent, unseen, self.turned or read)
             if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(handle))

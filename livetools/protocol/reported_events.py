@@ -15,23 +15,18 @@ from .still_to_come import Pending
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 
-_NONE: list[Event] = []  # nothing has happened
-
 
 class Emitter:
     """Every room that has an event puts it here, with :meth:`tell`."""
 
     def __init__(self, turns: Turns, said: Said) -> None:
         self._turns, self._said = turns, said
-        self._events = _NONE
+        self._events: list[Event] = []
         self._open = False  # something was pending at the last TurnComplete, and is still
 
     def tell(self, event: Event) -> None:
         """This has happened. The exchange that listens hears it; else it was said outside of exchanges."""
-        if self._events:
-            self._events.append(event)
-        else:
-            self._events = [event]
+        self._events.append(event)
         # listens, and not sure: the events of a turn that may be the answer are kept until that is known.
         exchange = self._turns.exchange
         if exchange is not None and exchange.listens:
@@ -41,7 +36,7 @@ class Emitter:
 
     def take(self, pending: Pending | None) -> Sequence[Event]:
         """All of them, in their order, each once; ``pending``: what is still to come, ``None`` after the end."""
-        events, self._events = self._events, _NONE
+        events, self._events = self._events, []
         ended = TurnComplete in map(type, events)
         # Names are made only where they can matter: this is asked after every input.
         if pending is not None and (ended or self._open):

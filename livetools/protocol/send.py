@@ -16,6 +16,7 @@ from typing import Any
 
 from livetools.events import Call
 from livetools.protocol.calls import wording
+from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.responses import FINAL_KINDS, Answer
 from livetools.protocol.connection.connection_states import USABLE
@@ -27,6 +28,9 @@ from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_and_latency import SpeechTimes
 
 from .messages import outgoing
+
+# Every answer passes it: asked of its class, a member of an enum costs ten times as much.
+_WRITE = Move.WRITE
 
 #: Entries that may have been read, past which a pong is asked for at once: each is kept until it is known.
 CROWDED = 8
@@ -70,26 +74,16 @@ class Dispatch:
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
     ) -> Item:
         """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
-        # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a
-        # role.
-        build = outgoing.realtime_text if self.calls.plan.text_channel == "realtime" else outgoing.user_turn
+        frame = outgoing.text(text, self.calls.plan.text_channel)
         said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
-        return Item(
-            "text",
-            build(text),
-            Receipt(),
-            exchange=exchange,
-            prompts=True,
-            doubtful=not text.strip(),
-            contents=said,
-            results=results,
-        )
+        blank = not text.strip()
+        return Item("text", frame, Receipt(), exchange, True, blank, contents=said, results=results)
 
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
         # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
         if instructions is None and self.calls.plan.empty_turn == "honoured":
-            return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
+            return Item("content", outgoing.end_of_turn(True), Receipt(), prompts=True)
         return self.text(wording.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 
     def take_back(self, receipt: Receipt) -> None:
@@ -152,6 +146,10 @@ class Dispatch:
         for first in messages:
             for answer in (first, *first.rest):
                 record, last = answer.record, answer.kind in FINAL_KINDS
+                # The other kinds leave the debt as it is: a yield or a word is no answer, and an acknowledged call is
+                # DETACHED already.
+                if answer.kind == "answer":
+                    ledger.move(record, _WRITE)
                 if last:
                     self.speech.measure("call", now - record.since)
                 scheduling, latest = answer.scheduling, at_latest

@@ -81,12 +81,10 @@ class Machine(View):
 
     def connect(self, now: float) -> None:
         """Begin."""
-        self._now = now
         self._do(self.connection.connect(now), now)
 
     def opened(self, link: int, now: float) -> None:
         """A socket is open (TCP, TLS, upgrade)."""
-        self._now = now
         self._do(self.connection.opened(link, self.to_come.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
@@ -158,14 +156,7 @@ class Machine(View):
             )
         frame = outgoing.client_content(turns, turn_complete)
         doubtful = not says_something(turns)
-        item = Item(
-            "content",
-            frame,
-            Receipt(),
-            prompts=turn_complete,
-            doubtful=doubtful,
-            contents=tuple(turns),
-        )
+        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
@@ -237,7 +228,7 @@ class Machine(View):
         # 3.1 takes no clientContent in the middle of a session (1007, adk#5018): there only the listeners are spared
         # the rest.
         if self.plan.content_mid_session != "refused":
-            self.input.put(Item("cut", outgoing.cut_off()))
+            self.input.put(Item("cut", outgoing.end_of_turn(False)))
         self.turns.cut_off(now)
         self.speech.cut_off(now)
         self._tell(Interrupted())
@@ -249,14 +240,13 @@ class Machine(View):
         ``LocalProtocolError`` where there can be no other connection, before anything is changed.
         """
         receipt = Receipt()
-        item = Item("update", frame or b"", receipt, event=event)
         if frame is not None or self.closed:
             self.changes.want(plan)
             self.calls.use(plan)
-            return self._put(item, now)
+            return self._put(Item("update", frame or b"", receipt, event=event), now)
         if self.connection.cannot_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        self.changes.want(plan, item)
+        self.changes.want(plan, (receipt, event))
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -306,7 +296,6 @@ class Machine(View):
 
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
-        self._now = now
         if self.closed:
             return
         self.calls.tick(now)
@@ -361,6 +350,7 @@ class Machine(View):
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
         """Carry out what the connection decided."""
+        self._now = now
         for what in consequences:
             match what:
                 case Dial() | Hangup():
@@ -425,11 +415,10 @@ class Machine(View):
         """The connection that a change was waiting for is open."""
         plan, made = self.changes.made()
         self.calls.use(plan)
-        for item in made:
-            if item.event is not None:
-                self._tell(item.event)
-            if item.receipt is not None:
-                item.receipt.end()
+        for receipt, event in made:
+            if event is not None:
+                self._tell(event)
+            receipt.end()
         if self.changes.waiting:  # it was changed again after the setup had gone out
             self.connection.go_away(inf, now)
 

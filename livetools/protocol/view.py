@@ -47,7 +47,7 @@ class View:
         self.speech = SpeechTimes()
         shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
         self.dispatch = Dispatch(*shared)
-        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.to_come = Pending(self.dispatch)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
         self.reception = Reception(*shared, self._tell, plan.model)
         self.parking = Parking(self.to_come, self.input, self.connection, self.speech)

@@ -111,9 +111,7 @@ class Asking:
             self._begun = True
             await self._driver.follow()
         while True:
-            if receipt.done and receipt.error is not None:
-                self._driver.seen(receipt.error)
-                raise receipt.error
+            self._driver.check(receipt)
             # What came before an end is handed out first, so each of these is looked at again after every wait.
             if (event := exchange.next()) is not None:
                 await self._slice.share()

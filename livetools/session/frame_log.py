@@ -44,7 +44,10 @@ class FrameListener(Protocol):
 
 
 class FrameLog:
-    """Notes frames as they pass, as a :class:`FrameListener`. Made only where somebody wants to see them."""
+    """Notes frames as they pass. Made only where somebody wants to see them.
+
+    The end of a connection has log lines of its own.
+    """
 
     def __init__(self, to_stderr: bool) -> None:
         self._to_stderr = to_stderr
@@ -64,9 +67,6 @@ class FrameLog:
         if self._to_stderr:
             elapsed = time.monotonic() - self._began
             print(f"{elapsed:8.3f} {arrow} {connection} {text}", file=sys.stderr)  # noqa: T201  # what was asked for
-
-    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """See :class:`FrameListener`. The end of a connection has log lines of its own."""
 
 
 def detail(error: BaseException) -> BaseException | None:

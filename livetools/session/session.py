@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
+
+from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
+from livetools.log import get_logger
 from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
@@ -16,7 +20,10 @@ from .ask_and_reply import Asking, Reply, Stream
 from .running import leaving
 from .running.hand_off import change
 from .running.session_driver import SessionDriver
+from .running.task_host import Ready, Starter
 from .session_base import SessionBase, checked_text, checked_timeout
+
+log = get_logger("livetools.session")
 
 
 class Session(SessionBase):
@@ -56,12 +63,29 @@ class Session(SessionBase):
         """
         if self._driver is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
-        self._driver = await self._assembly.start(self._host, self)
-        if self._driver.error is not None:
-            self._driver.seen(self._driver.error)
+        left = await self._assembly.load(self)
+        await self._host.start(partial(self._run, left))
+        driver = self._here()
+        if driver.error is not None:
             await self._host.stop(grace=leaving.LEAVE_UNOPENED)
-            raise self._driver.error
+            raise driver.error
         return self
+
+    async def _run(self, left: Sequence[Call], group: TaskGroup, ready: Ready) -> None:
+        assembly, listeners = self._assembly, self._assembly.listeners
+        # Before the handlers are made, which inherit the context variables that a hook sets.
+        listeners.observe(assembly.hooks, self)
+        if assembly.keeper is not None:
+            listeners.add(assembly.keeper, "the handle store")
+            group.start_soon(assembly.keeper.run)
+        async with Starter(group) as starter:
+            self._driver = driver = SessionDriver(assembly, starter, self, left, ready)
+            try:
+                await driver.run()
+                if assembly.keeper is not None:
+                    await assembly.keeper.finish()
+            finally:
+                listeners.ended(driver.error)
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""
@@ -72,7 +96,6 @@ class Session(SessionBase):
         await self._host.stop(grace=leaving.LEAVE)
         # An error of the body goes first, and one that a verb has raised is not raised twice.
         if error is None and driver.error is not None and not driver.told:
-            driver.seen(driver.error)
             raise driver.error
 
     async def aclose(self) -> None:
@@ -107,9 +130,22 @@ class Session(SessionBase):
             )
         if driver.tasks.inside():
             raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
-        handle = await driver.park(seconds, self._host.ended)
-        self._assembly.parked(driver.machine.next_plan)
-        return handle
+        machine = driver.machine
+        machine.park(driver.clock.now(), seconds)
+        try:
+            await driver.follow()
+            await driver.over.wait()
+        except BaseException:
+            machine.stay()
+            raise
+        await self._host.ended()
+        if driver.error is not None:
+            raise driver.why_over()
+        if machine.lost_by_parking:
+            still = ", ".join(machine.lost_by_parking)
+            log.warning("parked after %g s, before it was quiet; still open: %s", seconds, still)
+        self._assembly.parked(machine.next_plan)
+        return machine.handle
 
     # What is reported
 
@@ -201,16 +237,14 @@ class Session(SessionBase):
             agent, handed_off = instructions, HandedOff(instructions.name)
         else:
             agent = Agent(instructions, tools)
-        await self._sent(change(driver.machine, agent, driver.clock.now(), handed_off))
+        await driver.handed_over(change(driver.machine, agent, driver.clock.now(), handed_off))
 
     # Inside
 
     def _asking(self, text: str) -> Asking:
         driver = self._live()
         driver.check_answerable()
-        checked_text(text)
-        if not text.strip():
-            raise ConfigError("the question is blank: the model would not answer it")
+        checked_text(text, "the question is blank: the model would not answer it")
         asking = Asking(driver, text)
         self._said(text)
         return asking

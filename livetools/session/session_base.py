@@ -13,7 +13,6 @@ from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
 from livetools.protocol.input.audio_format import Samples, pcm_bytes, same_rate
 from livetools.protocol.input.image_format import image
-from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages import outgoing
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.session_driver import SessionDriver
@@ -22,7 +21,6 @@ from livetools.setup.config_fields import history
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan_fields import Plan
 from livetools.transport.loop.timer import in_time
-from livetools.transport.loop.wake import make_wake
 
 from .ask_and_reply import Reply, settled
 from .startup import Startup
@@ -175,7 +173,7 @@ class SessionBase:
         driver = self._live()
         checked_text(text)
         self._said(text)
-        await self._sent(driver.machine.send_text(text, driver.clock.now()))
+        await driver.handed_over(driver.machine.send_text(text, driver.clock.now()))
 
     async def generate_reply(self, instructions: str | None = None) -> None:
         """Make the model speak without a question from the user: a greeting, a reminder.
@@ -194,13 +192,13 @@ class SessionBase:
                 await session.generate_reply("Greet the caller, and ask what you can do.")
         """
         if instructions is not None:
-            checked_text(instructions)
-        if instructions is not None and not instructions.strip():
-            raise ConfigError("instructions is blank: say what the model should say, or leave it out")
+            checked_text(
+                instructions, "instructions is blank: say what the model should say, or leave it out"
+            )
         driver = self._live()
         receipt = driver.machine.generate_reply(instructions, driver.clock.now())
         try:
-            await self._sent(receipt)
+            await driver.handed_over(receipt)
         # Unlike the user's own text it may be taken back: nothing is lost that somebody has said.
         except anyio.get_cancelled_exc_class():
             driver.machine.take_back(receipt)
@@ -221,7 +219,7 @@ class SessionBase:
         contents = list(history(turns if isinstance(turns, list | tuple) else [turns]))
         receipt = driver.machine.send_content(contents, turn_complete, driver.clock.now())
         self.transcript.user_content(contents)
-        await self._sent(receipt)
+        await driver.handed_over(receipt)
 
     async def send_audio(self, pcm: Buffer, rate: int = 16000) -> None:
         """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
@@ -330,21 +328,13 @@ class SessionBase:
         self.transcript.user_text(text)
         self._assembly.listeners.typed(text)
 
-    async def _sent(self, receipt: Receipt) -> None:
-        wake = make_wake()
-        receipt.watch(wake.set)
-        driver = self._running()
-        await driver.follow()
-        await driver.handed_over(receipt, wake)
-        # The caller sees the error here, so leaving the session does not raise it again.
-        if receipt.error is not None:
-            driver.seen(receipt.error)
-            raise receipt.error
 
-
-def checked_text(text: object) -> None:
+def checked_text(text: object, if_blank: str = "") -> None:
+    """Raise ``ConfigError`` unless it is a text, and with the words ``if_blank`` where nothing is in it."""
     if not isinstance(text, str):
         raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")
+    if if_blank and not text.strip():
+        raise ConfigError(if_blank)
 
 
 def checked_timeout(timeout: object, name: str) -> float | None:

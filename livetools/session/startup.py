@@ -1,28 +1,19 @@
-"""Holds what ``connect`` decided before a session is dialled, and starts the session."""
+"""Holds what ``connect`` decided before a session is dialled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-
-from anyio.abc import TaskGroup
 
 from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
-from livetools.session.handlers.run_tool import ToolRunner
-from livetools.session.handlers.tasks import Tasks
-from livetools.session.listening.guardrails import Guardrails, check_words
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.session.running.session_driver import SessionDriver
-from livetools.session.running.sockets import Sockets
-from livetools.session.running.task_host import Host, Starter
 from livetools.setup.plan_fields import Plan
-from livetools.tools import Hooks, SessionLike
+from livetools.tools import Hooks
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
@@ -54,8 +45,9 @@ class Startup:
         full = "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped"
         self.transcript.if_full(partial(log.warning, full))
 
-    async def start(self, host: Host, session: SessionLike) -> SessionDriver:
-        """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
+    async def load(self, session: object) -> Sequence[Call]:
+        """Ask the store what ``session``, which is about to open, continues. The calls that an earlier process of the
+        conversation has left behind."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         if self.store is not None:
@@ -64,39 +56,12 @@ class Startup:
                 resumed = await load_handle(self.store)
                 self.plan = replace(self.plan, handle=resumed)
             self.keeper = self.make_keeper(self.store, resumed)
-        left: Sequence[Call] = ()  # by an earlier process of the conversation
+        left: Sequence[Call] = ()
         if isinstance(self.store, ConversationStore):
             left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
         self.transcript.user_content(self.plan.history)
-        machine = Machine(self.plan, reconnect=self.policy, transcript=self.transcript, left=left)
-        driver = SessionDriver(machine, self.clock, self.transcript, self.listeners)
-        await host.start(partial(self._run, driver, session))
-        return driver
-
-    async def _run(
-        self, driver: SessionDriver, session: SessionLike, group: TaskGroup, ready: Callable[[], None]
-    ) -> None:
-        # Before the handlers are made, which inherit the context variables that a hook sets.
-        self.listeners.observe(self.hooks, session)
-        if self.keeper is not None:
-            self.listeners.add(self.keeper, "the handle store")
-            group.start_soon(self.keeper.run)
-        async with Starter(group) as starter:
-            try:
-                key, hooks = self.plan.response_key, self.hooks
-                tasks = Tasks(starter, ToolRunner(driver, key, hooks, self.deps, session))
-                if check_words(self.hooks):
-                    words = Guardrails(
-                        self.hooks, session, self.plan.transcribed, tasks.errand, driver.cut_off
-                    )
-                    self.listeners.add(words, "the check of the words")
-                sockets = Sockets(starter, self.dialer, self.endpoint, driver)
-                await driver.run(group, tasks, sockets, ready)
-                if self.keeper is not None:
-                    await self.keeper.finish()
-            finally:
-                self.listeners.ended(driver.error)
+        return left
 
     def parked(self, plan: Plan) -> None:
         """Log what is lost when the conversation continues elsewhere: what ``plan``, the newest one, has changed."""

@@ -15,7 +15,7 @@ from .media import is_function_response, parts
 from .options import scheduling_of
 from .shrink import shrink
 from .tool_result import ToolResult
-from .values import Json, Unsayable, clean, text, tool_error, words
+from .values import SIMPLE, Json, Unsayable, clean, text, tool_error, words
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink", "tool_error"]
 
@@ -40,7 +40,11 @@ def outcome(value: object, key: str = RESPONSE_KEY, max_bytes: int | None = None
     """What a handler returned as the outcome of its call: a value, a :class:`ToolResult`, or google-genai's
     ``FunctionResponse``. Never raises.
     """
-    if isinstance(value, ToolResult):
+    if (
+        simple := SIMPLE.get(type(value))
+    ) is not None:  # what most functions return: a text, a number, nothing
+        done = Outcome({key: simple(value)}, result=value)
+    elif isinstance(value, ToolResult):
         done = _outcome(value.value, key)
         done.scheduling = value.scheduling or done.scheduling  # type: ignore[assignment]  # normalised in __post_init__
         done.ends_session, done.handoff = value.ends_session, value.handoff

@@ -313,7 +313,7 @@ class Tool:
         """
         if self._signature is None:
             return (), dict(args)
-        return self._signature.bind(self._read(args), context)
+        return self._signature.bind(args if self._declared is None else self._read(args), context)
 
     def _read(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments of a declared tool, by its schema; a function's own parameters say how they are read."""

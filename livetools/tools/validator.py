@@ -64,6 +64,11 @@ class Validator:
         return strict_fields(self._adapter.core_schema)
 
     @functools.cached_property
+    def _read_leniently(self) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+        """Reads the arguments at once, where nothing in them is strict and there is no rest."""
+        return None if self._rest is not None or self._strict else self._adapter.validator.validate_python
+
+    @functools.cached_property
     def _rest_strict(self) -> bool:
         return is_strict(self._rest_adapter.core_schema)
 
@@ -108,9 +113,9 @@ class Validator:
         """
         if self._rest is None and len(args) > len(self._arguments) + MANY:
             raise unknown(name, args, list(self._arguments))
-        if self._rest is None and not self._strict:
+        if (read := self._read_leniently) is not None:
             try:
-                return self._adapter.validator.validate_python(dict(args))  # type: ignore[no-any-return]  # a dict by construction
+                return read(dict(args))
             except ValidationError as error:
                 if error.error_count() > MANY:
                     raise explain(

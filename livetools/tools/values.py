@@ -90,7 +90,7 @@ def clean(value: object) -> tuple[Json, list[Part], bytes | None]:
     and what a user's object raises."""
     if type(value) in _PLAIN and LARGE < _count(value) < ALL and (copied := _copy(value)) is not None:
         return copied[0], [], copied[1]
-    if (simple := _SIMPLE.get(type(value))) is not None:
+    if (simple := SIMPLE.get(type(value))) is not None:
         return simple(value), [], None
     found: list[Part] = []
     return _clean(value, (_State(found),)), found, None
@@ -140,7 +140,7 @@ ALONE = 2  # its length for a value that is the whole result
 def _clean(value: object, above: Above) -> Json:
     """``value`` as JSON."""
     kind = type(value)
-    if (simple := _SIMPLE.get(kind)) is not None:
+    if (simple := SIMPLE.get(kind)) is not None:
         return simple(value)
     state = above[0]
     if id(value) in above or len(above) > DEEPEST or state.left <= 0:
@@ -172,7 +172,7 @@ def _list(values: Sequence[Any], above: Above) -> Json:
     if kinds <= _AS_IT_IS or (kinds == _ONLY_TEXT and "".join(values).isascii()):
         return list(values)
     return [
-        v if (t := type(v)) is str and v.isascii() else f(v) if (f := _SIMPLE.get(t)) else _clean(v, above)
+        v if (t := type(v)) is str and v.isascii() else f(v) if (f := SIMPLE.get(t)) else _clean(v, above)
         for v in values
     ]
 
@@ -186,7 +186,7 @@ def _dict(value: dict[Any, Any], above: Above) -> Json:
         (k if named else _key(k)): v
         if (t := type(v)) is str and v.isascii()
         else f(v)
-        if (f := _SIMPLE.get(t))
+        if (f := SIMPLE.get(t))
         else _clean(v, above)
         for k, v in value.items()
     }
@@ -489,7 +489,8 @@ def _plain(value: str) -> str:
     return value if value.isascii() else text(value)
 
 
-_SIMPLE: dict[type, Callable[[Any], Json]] = {
+#: How values of these very classes are put into JSON.
+SIMPLE: dict[type, Callable[[Any], Json]] = {
     str: _plain,
     int: _integer,
     float: _real,

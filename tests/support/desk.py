@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.responses import Answer
 from livetools.protocol.input.resend import Outbox, Write
@@ -21,6 +22,8 @@ class Desk:
         write.handed = True
         for answer in (answer for reply in replies for answer in (reply, *reply.rest)):
             self.outbox.wrote(answer, write)
+            if answer.kind == "answer":
+                self.calls.ledger.move(answer.record, Move.WRITE)
         return replies
 
     def hear(self) -> None:

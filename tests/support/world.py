@@ -362,7 +362,7 @@ class World:
             for reply in calls.replies.queue
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)
-        slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
+        slots = tuple((name, numbers(queue)) for name, queue in calls._slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
         lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)

@@ -1,8 +1,7 @@
 """Function calls, to one answer each: limits, concurrency, time-outs, approvals, answers, wording for the model.
 
 ``call_states`` is the table of what is owed for each call, and the only module that changes its state. ``calls`` feeds
-it. ``responses`` makes the answers, and ``reply_batching`` groups and orders them; ``wording`` is what the model reads
-beside results.
+it. ``responses`` makes the answers, and groups and orders them; ``wording`` is what the model reads beside results.
 
 In: calls, cancellations, lost connections; outcomes of handlers, approvals, the time.
 Out: actions for the handlers (start, stop, ask, undo), answers to write, events for the user.

@@ -31,8 +31,7 @@ from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger,
 from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
-from .reply_batching import Replies
-from .responses import Answer, response_to
+from .responses import Answer, Replies, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -64,7 +63,7 @@ class Calls:
         self.counted = 0
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
         self.end: End | None = None
-        self._slots = Concurrency()
+        self._slots = Concurrency(plan.max_concurrency)
         self._shared = Duplicates()
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
         # then tick finds nothing to do, and looks for the next.
@@ -75,7 +74,7 @@ class Calls:
     def receive_calls(self, link: int, asked: Iterable[PlainCall], now: float) -> list[Record]:
         """The calls of one message. Returns those that are new, or asked again on a new link."""
         records: list[Record] = []  # in the order of the message
-        again: list[Record] = []
+        again: dict[int, tuple[Effect, ...]] = {}  # by run: what follows for those that are asked again
         for one in asked:
             # By id alone: the same call may come in toolCall and among the parts of modelTurn (mastra#22969, 2026-09),
             # and the service repeats calls that are not answered yet (pipecat#4118, 2026-03). A call without an id is
@@ -85,22 +84,23 @@ class Calls:
                 record = self._enter(link, one, now)
             elif known.link != link:  # a resumed session asks again
                 record = self._asked_again(link, one, known)
-                again.append(record)
+                again[record.run] = self.ledger.move(record, Move.REOFFER)
             else:
                 continue  # a duplicate
             records.append(record)
-        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group.
+        # Answered together. Before any call is begun: a refusal settles at once, and looks for its group, and at the
+        # states of all its members.
         if self.replies.grouped:
             for record in records:
                 record.group = records
-        if again:
-            self._reoffer(again, now)
         for record in records:
-            if record not in again:
-                # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
-                if self._is_told:
-                    self._tell(ToolStarted(record.call))
-                self._begin(record, now)
+            if record.run in again:
+                self._reoffer(record, again[record.run], now)
+                continue
+            # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
+            if self._is_told:
+                self._tell(ToolStarted(record.call))
+            self._begin(record, now)
         return records
 
     def adopt(self, call: Call, now: float) -> None:
@@ -206,8 +206,11 @@ class Calls:
                 if self.by_id.get(id) is record:
                     self.by_id[id] = record.packed() or record
 
-    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame]) -> None:
-        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text."""
+    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
+        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text.
+        ``errors_read``: it holds the errors for lost calls, which are not needed again."""
+        if errors_read:
+            self.lost = ()
         parts: dict[int, list[Mapping[str, Any]]] = {}
         for entry in (*unseen, *self.replies.waiting()):
             if isinstance(entry, Answer) and entry.kind == "yield":
@@ -218,10 +221,6 @@ class Calls:
             # text.
             if record.kept and record.state in OWING:  # else no link has carried them
                 record.kept = parts.get(record.run, ())
-
-    def excuses_saved(self) -> None:
-        """A handle came, whose state has the errors for lost calls: they are not needed again."""
-        self.lost = ()
 
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
@@ -315,7 +314,7 @@ class Calls:
 
     def keeps_out(self, run: int) -> bool:
         """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
-        return self._slots.keeps_out(run, self.plan.max_concurrency)
+        return self._slots.keeps_out(run)
 
     def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
         """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
@@ -326,8 +325,7 @@ class Calls:
         for record in self.ledger.pending:
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    first, most = one.leader, self.plan.max_concurrency
-                    needs_end = first is handler or self._slots.needs_end_of(handler, first, most)
+                    needs_end = one.leader is handler or self._slots.needs_end_of(handler, one.leader)
                     if one.state is CallState.OWED and needs_end:
                         return one
         return None
@@ -374,18 +372,17 @@ class Calls:
             record.delivered = False
         return record
 
-    def _reoffer(self, again: Sequence[Record], now: float) -> None:
-        """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
-        for record, effects in [(record, self.ledger.move(record, Move.REOFFER)) for record in again]:
-            # Those of a background call are no responses: its text will hold them.
-            if record.kept and not record.policy.background:
-                for part in record.kept:  # what it has yielded so far comes first
-                    self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
-            for effect in effects:
-                PERFORM[effect](self, record, now)
-            # The model that asks again has not read the acknowledgement, or does not know of it.
-            if record.state is CallState.OWED and record.policy.background:
-                self._move(record, Move.ACK, now)
+    def _reoffer(self, record: Record, effects: Sequence[Effect], now: float) -> None:
+        """The server waits again for a call that it asked on an earlier link."""
+        # Those of a background call are no responses: its text will hold them.
+        if record.kept and not record.policy.background:
+            for part in record.kept:  # what it has yielded so far comes first
+                self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
+        for effect in effects:
+            PERFORM[effect](self, record, now)
+        # The model that asks again has not read the acknowledgement, or does not know of it.
+        if record.state is CallState.OWED and record.policy.background:
+            self._move(record, Move.ACK, now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""
@@ -412,7 +409,7 @@ class Calls:
         if not policy.handled:
             # session.respond has the time of a handler: nothing else ends the call if the program never answers.
             self._wait(record, Phase.RESPONSE, policy.timeout, now)
-        elif self._slots.take(record, self.plan.max_concurrency):
+        elif self._slots.take(record):
             self._start(record, now)
         else:
             # The time of the approval is over, and that of the handler begins with its slot.
@@ -435,7 +432,7 @@ class Calls:
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
-        while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
+        while self._slots.waiting and (next := self._slots.next()) is not None:
             self._start(next, now)
 
     # Effects of moves

@@ -18,16 +18,16 @@ class Concurrency:
     same, however many calls run or wait; :meth:`next` looks once at each tool that has calls waiting.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None) -> None:
+        self._most = most  # handlers that hold a slot of the session
         self._running: dict[str, int] = {}  # handlers of each tool that has a limit
         self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
         # Read-only from outside: the queue of each tool.
-        self.waiting: dict[str, deque[tuple[int, Record]]] = {}
-        self._waited = 0  # calls that waited: the number of the newest
+        self.waiting: dict[str, deque[Record]] = {}
 
-    def take(self, record: Record, most: int | None) -> bool:
-        """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
-        policy = record.policy
+    def take(self, record: Record) -> bool:
+        """Give the handler of this call a slot, if one is free. Whether it may start."""
+        policy, most = record.policy, self._most
         # Work in the background may take for as long as it likes, and must not keep the answers from running that the
         # model waits for.
         if policy.takes_slot and most is not None and len(self.held) >= most:
@@ -46,26 +46,25 @@ class Concurrency:
         """Nobody waits for this handler any more: the session does not count it."""
         self.held.discard(record.run)
 
-    def keeps_out(self, run: int, most: int | None) -> bool:
-        """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for. Another handler
-        may free one first: see :meth:`needs_end_of`."""
-        if run not in self.held or most is None or len(self.held) < most:
+    def keeps_out(self, run: int) -> bool:
+        """Whether this handler holds a slot of the session that a BLOCKING call waits for. Another handler may free one
+        first: see :meth:`needs_end_of`."""
+        if run not in self.held or self._most is None or len(self.held) < self._most:
             return False
         # Only a BLOCKING call: for the others the model does not stop.
-        return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)
+        return any(record.blocks and _waits(record) for queue in self.waiting.values() for record in queue)
 
-    def needs_end_of(self, handler: Record, record: Record, most: int | None) -> bool:
-        """Whether this call, in a session of ``most``, can start only when that handler has ended: it waits for a slot,
-        and nobody else can free one."""
-        policy = record.policy
+    def needs_end_of(self, handler: Record, record: Record) -> bool:
+        """Whether this call can start only when that handler has ended: it waits for a slot, and nobody else can free
+        one."""
         if not _waits(record):
             return False
         # With more slots than one another handler may end first.
-        if policy.takes_slot and most == 1 and handler.run in self.held:
+        if record.policy.takes_slot and self._most == 1 and handler.run in self.held:
             return True
-        if handler.policy.concurrency is None:
-            return False  # its tool had no limit when it was called: it is not counted
-        return policy.concurrency == 1 and handler.running and handler.call.name == record.call.name
+        # A tool that had no limit when it was called is not counted.
+        only = record.policy.concurrency == 1 and handler.policy.concurrency is not None
+        return only and handler.running and handler.call.name == record.call.name
 
     def end(self, record: Record) -> None:
         """The handler has ended."""
@@ -76,26 +75,22 @@ class Concurrency:
     def wait(self, record: Record) -> None:
         """No slot is free."""
         record.phase = Phase.SLOT
-        # The number orders the calls over all tools; each tool has its own queue, so that a full one is looked at once.
-        self._waited += 1
-        self.waiting.setdefault(record.call.name, deque()).append((self._waited, record))
+        # Each tool has its own queue, so that a full one is looked at once.
+        self.waiting.setdefault(record.call.name, deque()).append(record)
 
-    def next(self, most: int | None) -> Record | None:
+    def next(self) -> Record | None:
         """The first that may start now, with its slot, taken out of its queue; ``None`` if no call may start."""
         for name, queue in list(self.waiting.items()):
             # Calls that were cancelled while they waited are dropped here: removing them at once would search the
             # queue.
-            while queue and not _waits(queue[0][1]):
+            while queue and not _waits(queue[0]):
                 queue.popleft()
             if not queue:
                 del self.waiting[name]
-        queues = self.waiting.values()
-        # By the number of the first in each; no two are equal.
-        for queue in sorted(queues) if len(queues) > 1 else queues:
-            record = queue[0][1]
-            if self.take(record, most):
-                queue.popleft()
-                return record
+        # In the order of their calls, over all tools.
+        for queue in sorted(self.waiting.values(), key=lambda queue: queue[0].run):
+            if self.take(queue[0]):
+                return queue.popleft()
         return None
 
 

@@ -18,68 +18,63 @@ from msgspec import Struct
 from livetools.events import Call
 
 
-class Dial(Struct, frozen=True, gc=False):
+class LinkAction(Struct, frozen=True, gc=False):
+    """Something to be done with a socket."""
+
+    link: int
+
+
+class Dial(LinkAction, frozen=True, gc=False):
     """Open a socket (TCP, TLS, upgrade), then ``opened(link)``; a failure is ``disconnected(link, close)``."""
 
-    link: int
 
-
-class Hangup(Struct, frozen=True, gc=False):
+class Hangup(LinkAction, frozen=True, gc=False):
     """Close this socket (or give up its dial); its end is reported as ``disconnected(link, close)``."""
 
-    link: int
 
-
-class Hurry(Struct, frozen=True, gc=False):
+class Hurry(LinkAction, frozen=True, gc=False):
     """The machine waits for the pongs of this socket: send the ping that was put off, if there is one."""
 
-    link: int
 
-
-class Start(Struct, frozen=True):
-    """Run the handler of this call; then ``settled(run, outcome)``.
-
-    ``tool`` is the one that the model knew when it called: a hand-off may have put another of that name in its place.
-    ``streams``: each yield is a response of its own.
-    """
+class CallAction(Struct, frozen=True):
+    """Something to be done for a call."""
 
     run: int
     call: Call
+
+
+class ToolAction(CallAction, frozen=True):
+    """Something that a tool does. ``tool`` is the one that the model knew when it called: a hand-off may have put
+    another of that name in its place."""
+
     tool: Any  # the shell's, which the machine does not look into
+
+
+class Start(ToolAction, frozen=True):
+    """Run the handler of this call; then ``settled(run, outcome)``. ``streams``: each yield is its own response."""
+
     streams: bool = False
 
 
-class AskApproval(Struct, frozen=True):
+class AskApproval(ToolAction, frozen=True):
     """Check the arguments and ask the tool's ``approval``; then ``judge(run, verdict)``, or ``settled(run, outcome)``
     where the arguments do not fit."""
 
-    run: int
-    call: Call
-    tool: Any  # the shell's, which the machine does not look into
 
-
-class StopAsking(Struct, frozen=True):
+class StopAsking(CallAction, frozen=True):
     """Whether this call may run is decided, or no longer matters: cancel the tool's ``approval``, if it still
     runs. ``over``: the call will not run. Nothing follows."""
 
-    run: int
-    call: Call
     over: bool = True
 
 
-class Stop(Struct, frozen=True):
+class Stop(CallAction, frozen=True):
     """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
-    run: int
-    call: Call
 
-
-class Undo(Struct, frozen=True):
+class Undo(ToolAction, frozen=True):
     """Run the tool's ``undo(call, result)``, once. ``result`` is what the handler returned, or ``None``."""
 
-    run: int
-    call: Call
-    tool: Any  # the shell's, which the machine does not look into
     result: object
 
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable
 from copy import copy
-from typing import TYPE_CHECKING
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
 from livetools.setup.did_you_mean import near_names
 
-from .call_states import Phase
+from .call_states import Phase, Record
 from .driver_actions import Outcome
-
-if TYPE_CHECKING:
-    from .call_states import Record
 
 #: The key of a remark beside a result.
 NOTE = "note"

@@ -108,8 +108,8 @@ class Receipt(Struct, eq=False):
             self.notify()
 
 
-class Frame(Struct, eq=False):
-    """A message that goes out, from "wanted" to "read".
+class Delivery(Struct, eq=False, kw_only=True):
+    """How far a message has come, from "wanted" to "read".
 
     ``write``: what it is written with (``None``: no writer has taken it); ``ends``: the write that is over with it.
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
@@ -118,10 +118,7 @@ class Frame(Struct, eq=False):
     handed it, and may have ended for it.
     """
 
-    kind: str
-    data: bytes = b""
-    receipt: Receipt | None = None  # of who waits until it is written
-    link: int = 0
+    link: int = 0  # the connection that it is for
     run: int | None = None  # the call that it is for
     write: Write | None = None
     ends: Write | None = None
@@ -131,25 +128,6 @@ class Frame(Struct, eq=False):
     begun: bool = False
     read: bool = False
     endings: int = 0
-
-    def take(self, link: int) -> None:
-        """It is to be written on this connection, perhaps once more."""
-        self.link, self.ends, self.begun, self.read = link, None, False, False
-
-    def make(self) -> bytes | None:
-        """The bytes, as they are now; ``None``: there is nothing left to write."""
-        return self.data
-
-    def begin(self) -> None:
-        """The writer begins it."""
-        self.begun = True
-
-    def hand_over(self) -> None:
-        """A socket was handed it."""
-        if self.receipt is not None:
-            self.receipt.end()
-        if self.ends is not None:
-            self.ends.handed = True
 
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
@@ -188,6 +166,33 @@ class Frame(Struct, eq=False):
         if write.pong is None:
             return write.asks and self.answer is None
         return write.pong() is not None
+
+
+class Frame(Delivery, eq=False):
+    """A message that goes out; ``receipt`` is of who waits until it is written."""
+
+    kind: str
+    data: bytes = b""
+    receipt: Receipt | None = None
+
+    def take(self, link: int) -> None:
+        """It is to be written on this connection, perhaps once more."""
+        self.link, self.ends, self.begun, self.read = link, None, False, False
+
+    def make(self) -> bytes | None:
+        """The bytes, as they are now; ``None``: there is nothing left to write."""
+        return self.data
+
+    def begin(self) -> None:
+        """The writer begins it."""
+        self.begun = True
+
+    def hand_over(self) -> None:
+        """A socket was handed it."""
+        if self.receipt is not None:
+            self.receipt.end()
+        if self.ends is not None:
+            self.ends.handed = True
 
 
 class Outbox:
@@ -231,9 +236,7 @@ class Outbox:
         return follows
 
     def number(self, frames: Iterable[Frame]) -> None:
-        """Number these messages, which are written in this order, where the service says what it has taken in."""
-        if not self.transparent:
-            return
+        """Transparent: number these messages, which are written in this order."""
         for frame in frames:
             self._last += 1
             self._log[self._last] = frame

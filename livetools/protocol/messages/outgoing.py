@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_jsonable_python
 
 #: Any JSON object: what the fields hold is the API's business.
 JSONObject = Mapping[str, Any]
@@ -31,36 +31,27 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     try:
         # Nearly everything: it writes NaN as null too, and base64 for bytes.
         return msgspec.json.encode(message)
-    # A mapping or a mark that is no plain value; a lone surrogate.
     except (TypeError, ValueError, RecursionError):
-        pass
-    try:
-        return to_json(message, inf_nan_mode="null", fallback=_decoded)
-    except PydanticSerializationError:
-        # Through UTF-16, which can hold a lone surrogate: it is replaced when it is read back.
-        text = json.dumps(message, ensure_ascii=False, default=_decoded)
-        clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return to_json(json.loads(clean), inf_nan_mode="null")
+        # A value of another library's, or a lone surrogate: through UTF-16, which can hold that, it is replaced when it
+        # is read back.
+        written = json.dumps(message, ensure_ascii=False, default=_plain)
+        clean = written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return msgspec.json.encode(json.loads(clean))
 
 
-def _decoded(value: object) -> Any:
-    """The value of an :data:`EncodedJSON`."""
-    if isinstance(value, EncodedJSON):
-        return msgspec.json.decode(value)
-    raise TypeError(f"a {type(value).__name__} is not JSON")
+def _plain(value: object) -> Any:
+    return msgspec.json.decode(value) if isinstance(value, EncodedJSON) else to_jsonable_python(value)
 
 
 # The session's frames
 
 
-def realtime_text(text: str) -> bytes:
-    """Text on the realtime channel (3.1)."""
-    return encode({"realtimeInput": {"text": text}})
-
-
-def user_turn(text: str) -> bytes:
-    """Text as a complete user turn (2.5, 3.8: a turn without a role ends the session there)."""
-    return client_content([{"role": "user", "parts": [{"text": text}]}], True)
+def text(words: str, channel: str) -> bytes:
+    """A text of the user's, which is answered: on the realtime channel, or as a complete turn."""
+    # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a role.
+    if channel == "realtime":
+        return encode({"realtimeInput": {"text": words}})
+    return client_content([{"role": "user", "parts": [{"text": words}]}], True)
 
 
 def client_content(turns: Sequence[JSONObject], turn_complete: bool) -> bytes:
@@ -68,14 +59,10 @@ def client_content(turns: Sequence[JSONObject], turn_complete: bool) -> bytes:
     return encode({"clientContent": {"turns": list(turns), "turnComplete": turn_complete}})
 
 
-def cut_off() -> bytes:
-    """Content that completes nothing: it interrupts the model's turn and asks for no answer."""
-    return encode({"clientContent": {"turnComplete": False}})
-
-
-def your_turn() -> bytes:
-    """The end of a user turn in which nothing was said: the model then speaks unprompted (3.8)."""
-    return encode({"clientContent": {"turnComplete": True}})
+def end_of_turn(complete: bool) -> bytes:
+    """Content in which nothing was said, and which interrupts the model's turn. ``complete``: the model then speaks
+    unprompted (3.8); else it is asked for no answer."""
+    return encode({"clientContent": {"turnComplete": complete}})
 
 
 def audio(pcm: bytes, rate: int = 16000) -> bytes:

@@ -43,7 +43,7 @@ class Guarded:
 class FrameTaps:
     """Tells these listeners of the frames of a session, each until it raises. Made only where there are some."""
 
-    def __init__(self, listeners: Iterable[FrameListener]) -> None:
+    def __init__(self, listeners: Iterable[object]) -> None:
         self._all = [Guarded(f"the frame listener {type(each).__name__}", each) for each in listeners]
         self._opened = 0
         self._numbers: dict[int, int] = {}  # by the machine's number of a connection that is open

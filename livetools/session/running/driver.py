@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from anyio.abc import TaskGroup
+import anyio
 
 from livetools.events import Call, Event
 from livetools.protocol.calls.call_states import Record
@@ -26,12 +26,11 @@ from livetools.protocol.calls.driver_actions import (
     Undo,
 )
 from livetools.protocol.input.resend import Frame
-from livetools.session.frame_log import FrameListener
-from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
+from livetools.session.handlers.blocked_loop import watch_loop
 from livetools.session.handlers.tasks import Tasks
-from livetools.transport.loop.timer import Timer
 
 from .clock import Clock, make_timer
+from .task_host import Starter
 from .writer import Writer
 
 
@@ -57,29 +56,29 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(Writer, Generic[M]):
-    """Drives one machine. Made in the loop, and given what it needs of it with :meth:`begin`.
+    """Drives one machine. Made in the task that hosts it, and given its ``tasks``, which run the calls.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
-    rest is written, :meth:`background` leaves the rest to a task.
+    rest is written, :meth:`background` leaves the rest to a task. ``over`` is set when nothing follows any more.
     """
 
-    group: TaskGroup
     tasks: Tasks
-    timer: Timer
-    blocked_loop: BlockedLoop
 
-    def __init__(self, machine: M, clock: Clock, frame_listeners: Sequence[FrameListener] = ()) -> None:
-        super().__init__(frame_listeners)
+    def __init__(
+        self,
+        machine: M,
+        clock: Clock,
+        starter: Starter,
+        connections: Mapping[int, Any],
+        taps: Sequence[object] = (),
+    ) -> None:
+        super().__init__(connections, starter.group, taps)
         self.machine, self.clock = machine, clock
-        self._runs = False
+        self.over = anyio.Event()
+        self.timer = make_timer(clock, self._ring, self.group, lambda: self.tasks.in_threads())
+        self.blocked_loop = watch_loop()
         self._stepping = False
         self._again = False  # there was an input in the middle of a step
-
-    def begin(self, group: TaskGroup, tasks: Tasks) -> None:
-        """Keep the machine's time, with the help of ``group`` where that takes a task. ``tasks`` run the calls."""
-        self.group, self.tasks, self._runs = group, tasks, True
-        self.timer = make_timer(self.clock, self._ring, group, self.tasks.in_threads)
-        self.blocked_loop = watch_loop()
 
     def close(self) -> None:
         """The machine ends, if it has not yet. Never waits."""
@@ -88,7 +87,7 @@ class Driver(Writer, Generic[M]):
 
     def end(self) -> None:
         """Nothing is started any more."""
-        self._runs = False
+        self._ended = True
         self.blocked_loop.leave()
         self.timer.close()
         self.tasks.close()
@@ -164,11 +163,6 @@ class Driver(Writer, Generic[M]):
     @abstractmethod
     def show(self, events: Sequence[Event]) -> None:
         """Hand events on, in their order."""
-
-    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run this in a task; nothing, where the end has come."""
-        if self._runs:
-            self.group.start_soon(write)
 
     def _ring(self) -> None:
         """The time has come at which the machine wanted to be woken, or did once."""

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Container, Sequence
 
 import anyio
-from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, SetupTimeout
-from livetools.events import Event, SessionStarted
+from livetools.events import Call, Event, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.call_states import Phase, Record
 from livetools.protocol.calls.driver_actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
-from livetools.protocol.transcript.transcript import Transcript
-from livetools.session.handlers.run_tool import warn_unread
+from livetools.session.handlers.run_tool import ToolRunner, warn_unread
 from livetools.session.handlers.tasks import Tasks
-from livetools.session.listening.listeners import Listeners
-from livetools.transport.contract import Transport
+from livetools.session.listening.guardrails import Guardrails, check_words
+from livetools.session.startup import Startup
+from livetools.tools import SessionLike
 from livetools.transport.loop.timer import GAP
-from livetools.transport.loop.wake import Wake
+from livetools.transport.loop.wake import Wake, make_wake
 
 from . import leaving
-from .clock import Clock
 from .connection_log import NOTED, ConnectionLog
 from .driver import Driver
 from .hand_off import hand_off
 from .sockets import Sockets
+from .task_host import Ready, Starter
 from .unread_events import UnreadEvents
 
 log = get_logger("livetools.session")
@@ -40,33 +39,37 @@ class SessionDriver(Driver[Machine]):
     Transcript and listeners hear every event before the user sees it. ``over``, and then ``error``: how it ended.
     """
 
-    sockets: Sockets
-    _ready: Callable[[], None]
-
     def __init__(
-        self,
-        machine: Machine,
-        clock: Clock,
-        transcript: Transcript,
-        listeners: Listeners,
+        self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: Ready
     ) -> None:
-        super().__init__(machine, clock, listeners.taps)
-        self._transcript, self._listeners = transcript, listeners
+        """``left``: calls of an earlier process. ``ready``: the session is open, or never will be."""
+        plan, hooks, transcript, listeners = (
+            startup.plan,
+            startup.hooks,
+            startup.transcript,
+            startup.listeners,
+        )
+        machine = Machine(plan, reconnect=startup.policy, transcript=transcript, left=left)
+        self.sockets = Sockets(starter, startup.dialer, startup.endpoint, self)
+        super().__init__(machine, startup.clock, starter, self.sockets.standing, listeners.taps)
+        runner = ToolRunner(self, plan.response_key, hooks, startup.deps, session)
+        self.tasks = Tasks(starter, runner)
+        self._transcript, self._listeners, self._ready = transcript, listeners, ready
         self.inbox = UnreadEvents()
-        self._line_log = ConnectionLog(clock)
-        self.over = anyio.Event()
+        self._line_log = ConnectionLog(self.clock)
         self.error: Exception | None = None
-        self.told = False  # somebody was raised the error
+        self.told = False  # the user has seen it: leaving the session need not raise it
+        if check_words(hooks):
+            words = Guardrails(hooks, session, plan.transcribed, self.tasks.errand, self.cut_off)
+            listeners.add(words, "the check of the words")
 
-    async def run(self, group: TaskGroup, tasks: Tasks, sockets: Sockets, ready: Callable[[], None]) -> None:
-        """Open the session, serve it to its end, leave in order. ``ready``: it is open, or never will be."""
-        self.sockets, self._ready = sockets, ready
-        self.begin(group, tasks)
+    async def run(self) -> None:
+        """Open the session, serve it to its end, leave in order."""
         try:
             self.machine.connect(self.clock.now())
             self.background()
             await self.over.wait()
-            ready()  # it will never stand: the caller that opens it need not wait for the clean-up
+            self._ready()  # it will never stand: the caller that opens it need not wait for the clean-up
             with anyio.move_on_after(leaving.LAST_WORDS):
                 await self.tasks.wind_down(self.give_up)
                 await self.sockets.gone()
@@ -109,10 +112,6 @@ class SessionDriver(Driver[Machine]):
             self._transcript.event(event)
             self._listeners.event(event)
         self.inbox.put(events)
-
-    def transport(self, link: int) -> Transport | None:
-        """The connection of this number, if it is open."""
-        return self.sockets.standing.get(link)
 
     def media(self, frame: bytes, kind: str) -> None:
         """Send audio or video: past the queues, where nothing waits."""
@@ -170,11 +169,15 @@ class SessionDriver(Driver[Machine]):
 
     # What the verbs ask
 
-    async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
-        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock: for the
-        caller's own tool, for the slot that it holds, or for the end of the caller's activity."""
+    async def handed_over(self, receipt: Receipt) -> None:
+        """Wait until the receipt is done, or until waiting on would be a deadlock: for the caller's own tool, for the
+        slot that it holds, or for the end of the caller's activity."""
+        wake = make_wake()
+        receipt.watch(wake.set)
+        await self.follow()
         while not (receipt.done or self.machine.would_deadlock(receipt, self.tasks.serving())):
             await self.woken(wake)
+        self.check(receipt)
 
     def woken(self, wake: Wake) -> Awaitable[None]:
         """Wait for ``wake``. Inside a tool every input sets it: a call may wait for that tool's slot now."""
@@ -192,34 +195,15 @@ class SessionDriver(Driver[Machine]):
         if asker is not None and (call := self.machine.held_up_by(asker.run, calls)) is not None:
             raise ConcurrencyError(_why_unanswerable(asker, call))
 
-    async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
-        """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
-        machine = self.machine
-        machine.park(self.clock.now(), within)
-        try:
-            await self.follow()
-            await self.over.wait()
-        except BaseException:
-            machine.stay()
-            raise
-        await ended()
-        if self.error is not None:
-            raise self.why_over()
-        if machine.lost_by_parking:
-            log.warning(
-                "parked after %g s, before it was quiet; still open: %s",
-                within,
-                ", ".join(machine.lost_by_parking),
-            )
-        return machine.handle
-
-    def seen(self, error: Exception | None) -> None:
-        """The user has seen this error: leaving the session need not raise it."""
-        self.told = self.told or (error is not None and error is self.error)
+    def check(self, receipt: Receipt) -> None:
+        """Raise why this was not handed to a socket."""
+        if receipt.error is not None:
+            self.told = self.told or receipt.error is self.error
+            raise receipt.error
 
     def why_over(self) -> Exception:
         """What a verb raises on a session that is over."""
-        self.seen(self.error)
+        self.told = True
         return self.error or close_codes.over()
 
 

@@ -7,9 +7,7 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol
@@ -88,7 +86,8 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = None
+        close = Close(by_us=True)  # where the dial is cancelled
+        self.progress = begin()
         try:
             with scope:
                 close = await self._converse(link)
@@ -97,24 +96,24 @@ class Sockets:
             self.standing.pop(link, None)
             if self._changed is not None:
                 self._changed.set()
-        self._wire.disconnected(link, close or Close(by_us=True))  # the dial was cancelled
+        self._wire.disconnected(link, close)
 
-    async def _converse(self, link: int) -> Close:
-        """Dial and read until the end. Every failure becomes a fact."""
-        self.progress = begin()
+    async def _converse(self, link: int, renewed: bool = False) -> Close:
+        """Dial and read until the end. Every failure becomes a fact.
+
+        ``renewed``: the credentials have been refreshed. Those that are refused are, once a dial.
+        """
         try:
-            dialled, self.standing[link] = await self._dialled()
+            with Sealed():
+                target = await self._endpoint.target()
+            close = None
             try:
-                reached("setup")
-                self._wire.opened(link)
-                end = await _listening(self.standing[link], partial(self._wire.received, link))
-                close = Close(end.code, end.reason, end.by_us)
-                del self.standing[link]
-                # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
-                self._wire.disconnected(link, close)
-                return close
-            finally:
-                await dialled.__aexit__(*sys.exc_info())
+                async with self._dialer.dial(target.url, target.headers) as transport:
+                    close = await self._listen(link, transport)
+            except AuthenticationError as error:
+                if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
+                    raise self._endpoint.advised(error) from None
+            return close or await self._converse(link, renewed=True)
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
@@ -124,24 +123,17 @@ class Sockets:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
 
-    async def _dialled(self) -> tuple[AbstractAsyncContextManager[Transport], Transport]:
-        """A connection, and what closes it. Credentials that are refused are refreshed, once a dial."""
-        renewed = False
-        while True:
-            with Sealed():
-                target = await self._endpoint.target()
-            try:
-                dialled = self._dialer.dial(target.url, target.headers)
-                return dialled, await dialled.__aenter__()
-            except AuthenticationError as error:
-                if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
-                    raise self._endpoint.advised(error) from None
-                renewed = True
-
-
-def _listening(transport: Transport, feed: Callable[[bytes], None]) -> Awaitable[Gone]:
-    listen: Listen = getattr(transport, "listen", partial(_read, transport))
-    return listen(feed)
+    async def _listen(self, link: int, transport: Transport) -> Close:
+        self.standing[link] = transport
+        reached("setup")
+        self._wire.opened(link)
+        listen: Listen = getattr(transport, "listen", partial(_read, transport))
+        end = await listen(partial(self._wire.received, link))
+        close = Close(end.code, end.reason, end.by_us)
+        del self.standing[link]
+        # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
+        self._wire.disconnected(link, close)
+        return close
 
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:

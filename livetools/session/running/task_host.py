@@ -29,7 +29,8 @@ from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 if TYPE_CHECKING:
     import trio
 
-Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
+Ready: TypeAlias = Callable[[], None]
+Main: TypeAlias = Callable[[TaskGroup, Ready], Awaitable[None]]
 
 
 class Starter:
@@ -181,7 +182,12 @@ class Host:
             await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
             return
         with anyio.CancelScope(shield=True):
-            await (self.ended() if self._task is None else _outwait(self._task))
+            try:
+                await self.ended()
+            finally:  # its end is awaited although the caller is cancelled, which is raised afterwards
+                while self._task is not None and not self._task.done():
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await self.ended()
 
     async def _run(self, main: Main) -> None:
         try:
@@ -199,19 +205,6 @@ class Host:
             self._ready.set()
             if self._ended is not None:
                 self._ended.set()
-
-
-async def _outwait(task: asyncio.Task[None]) -> None:
-    """Wait for the task's end, even if the caller is cancelled meanwhile; the cancellation is raised afterwards."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            # The task is waited for all the same; the cancellation is raised afterwards.
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
 
 
 def _first(error: BaseException) -> BaseException:

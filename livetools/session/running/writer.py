@@ -9,36 +9,35 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+from anyio.abc import TaskGroup
+
 from livetools.protocol.input.resend import Frame
-from livetools.session.frame_log import FrameListener, FrameLog
+from livetools.session.frame_log import FrameLog
 from livetools.session.listening.listeners import FrameTaps
-from livetools.transport.contract import Gone, Sending
+from livetools.transport.contract import Gone
 from livetools.transport.loop.timeslice import TimeSlice
 
 _NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queue
 
 
 class Writer(ABC):
-    """Writes frames. Made in the loop. ``frame_taps`` hear the frames, if somebody wants it."""
+    """Writes frames to ``connections``, those that are open by their numbers. Made in the loop.
 
-    def __init__(self, frame_listeners: Sequence[FrameListener] = ()) -> None:
-        log = FrameLog.wanted()
-        listeners = [*frame_listeners] if log is None else [*frame_listeners, log]
-        self.frame_taps = FrameTaps(listeners) if listeners else None
+    What nobody waits for is written by a task in ``group``. ``frame_taps`` hear the frames, if somebody wants it.
+    """
+
+    def __init__(self, connections: Mapping[int, Any], group: TaskGroup, taps: Sequence[object] = ()) -> None:
+        if (log := FrameLog.wanted()) is not None:
+            taps = (*taps, log)
+        self.frame_taps = FrameTaps(taps) if taps else None
+        self.connections, self.group = connections, group
         self._unwritten = _NONE  # frames that were taken, and must be sent
         self._writing = False  # a task writes, or is about to, and takes what there is meanwhile itself
+        self._ended = False  # no task is started any more
         self._slice = TimeSlice()
-
-    @abstractmethod
-    def transport(self, link: int) -> Sending | None:
-        """The connection of this number, if it is open."""
-
-    @abstractmethod
-    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run this in a task; nothing, where the end has come."""
 
     @abstractmethod
     def step(self) -> None:
@@ -47,16 +46,28 @@ class Writer(ABC):
     def write(self, frames: list[Frame]) -> None:
         """Write at once what may be, and keep the rest for :meth:`flush`."""
         for frame in frames:
-            if self._unwritten or not self._put(frame):
+            transport: Any = self.connections.get(frame.link)
+            # Behind other frames, for a caller who waits until it is sent, or where the socket does not take it now.
+            if self._unwritten or frame.receipt is not None or not getattr(transport, "writable", False):
                 if self._unwritten is _NONE:
                     self._unwritten = deque()
                 self._unwritten.append(frame)
+                continue
+            data = self._made(frame, transport)
+            # Where the line is gone its reader says so.
+            if data is None or transport.put(data):
+                frame.hand_over()
 
     def write_later(self) -> None:
         """Let a task of the writer's own write what was taken."""
         if self._unwritten and not self._writing:
             self._writing = True
-            self.spawn(self._write_out)
+            self.start_writing(self._write_out)
+
+    def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+        if not self._ended:
+            self.group.start_soon(write)
 
     def forget_frames(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
@@ -93,26 +104,15 @@ class Writer(ABC):
         """Write media at once, past the machine's queues; False: something is in front of it."""
         if link is None or self._writing or self._unwritten:
             return False
-        transport: Any = self.transport(link)
+        transport: Any = self.connections.get(link)
         if not getattr(transport, "writable", False):
             return False
         if self.frame_taps is not None:
             self.frame_taps.frame("client", link, media)
         return bool(transport.put(media))
 
-    def _put(self, frame: Frame) -> bool:
-        """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        transport: Any = self.transport(frame.link)
-        if frame.receipt is not None or not getattr(transport, "writable", False):
-            return False
-        data = self._made(frame, transport)
-        # Where it is gone its reader says so.
-        if data is None or transport.put(data):
-            frame.hand_over()
-        return True
-
     async def _send(self, frame: Frame) -> None:
-        transport = self.transport(frame.link)
+        transport = self.connections.get(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = self._made(frame, transport)

@@ -11,9 +11,9 @@ from livetools.setup.plan_fields import CallPolicy
 class Room:
     """Some calls, and the slots they share."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self.runs = 0
-        self.slots = Concurrency()
+        self.slots = Concurrency(most)
 
     def call(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         self.runs += 1
@@ -22,12 +22,12 @@ class Room:
 
     def running(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         record = self.call(name, concurrency, background=background)
-        assert self.slots.take(record, None)
+        assert self.slots.take(record)
         return record
 
-    def has_one_for(self, record: Record, most: int | None) -> bool:
+    def has_one_for(self, record: Record) -> bool:
         """Whether a slot is free for this call, which leaves it so."""
-        if not self.slots.take(record, most):
+        if not self.slots.take(record):
             return False
         self.slots.end(record)
         return True
@@ -36,15 +36,16 @@ class Room:
 def test_without_limits_everybody_runs() -> None:
     room = Room()
     room.running("a")
-    assert room.has_one_for(room.call("a"), None)
+    assert room.has_one_for(room.call("a"))
 
 
 def test_a_limit_of_a_tool_counts_its_own_calls_and_the_sessions_counts_all() -> None:
-    room = Room()
+    room = Room(2)
     room.running("a", 1)
-    assert not room.has_one_for(room.call("a", 1), None)
-    assert room.has_one_for(room.call("b", 1), None)
-    assert not room.has_one_for(room.call("b", 1), 1)
+    assert not room.has_one_for(room.call("a", 1))
+    assert room.has_one_for(room.call("b", 1))
+    room.running("b")
+    assert not room.has_one_for(room.call("c"))
 
 
 def test_a_free_slot_goes_to_the_first_who_may_have_it() -> None:
@@ -54,44 +55,44 @@ def test_a_free_slot_goes_to_the_first_who_may_have_it() -> None:
     for record in (first, other, second):
         room.slots.wait(record)
         assert record.phase is Phase.SLOT
-    assert room.slots.next(None) is other, "a full tool does not hold up another"
-    assert room.slots.next(None) is None
+    assert room.slots.next() is other, "a full tool does not hold up another"
+    assert room.slots.next() is None
     room.slots.end(busy)
-    assert room.slots.next(None) is first
-    assert room.slots.next(None) is None
+    assert room.slots.next() is first
+    assert room.slots.next() is None
 
 
 def test_those_who_wait_for_a_slot_of_the_session_get_it_in_their_order_over_all_tools() -> None:
-    room = Room()
+    room = Room(1)
     busy = room.running("x")
     waiting = [room.call(name) for name in "babcab"]
     for record in waiting:
         room.slots.wait(record)
     for record in waiting:
-        assert room.slots.next(1) is None
+        assert room.slots.next() is None
         room.slots.end(busy)
-        assert room.slots.next(1) is record
+        assert room.slots.next() is record
         busy = record
 
 
 def test_a_handler_whose_call_is_over_holds_its_tool_and_no_slot_of_the_session() -> None:
-    room = Room()
+    room = Room(1)
     busy = room.running("a", 1)
-    assert not room.has_one_for(room.call("b"), 1)
+    assert not room.has_one_for(room.call("b"))
     room.slots.release(busy)
-    assert not room.has_one_for(room.call("a", 1), None)
-    assert room.has_one_for(room.call("b"), 1)
+    assert not room.has_one_for(room.call("a", 1))
+    assert room.has_one_for(room.call("b"))
     room.slots.end(busy)
-    assert room.has_one_for(room.call("a", 1), 1)
+    assert room.has_one_for(room.call("a", 1))
 
 
 def test_a_background_handler_holds_its_tool_and_no_slot_of_the_session() -> None:
-    room = Room()
+    room = Room(1)
     room.running("a", 1, background=True)
-    assert room.has_one_for(room.call("b"), 1)
-    assert not room.has_one_for(room.call("a", 1, background=True), 1)
+    assert room.has_one_for(room.call("b"))
+    assert not room.has_one_for(room.call("a", 1, background=True))
     room.running("b")
-    assert room.has_one_for(room.call("c", background=True), 1), "it takes none, so it needs none"
+    assert room.has_one_for(room.call("c", background=True)), "it takes none, so it needs none"
 
 
 def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:
@@ -100,24 +101,31 @@ def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:
     room.slots.wait(gone)
     room.slots.wait(next_one)
     gone.state = CallState.VOID
-    assert room.slots.next(None) is next_one
+    assert room.slots.next() is next_one
 
 
 def test_a_call_needs_the_end_of_the_one_handler_that_holds_what_it_waits_for() -> None:
-    room = Room()
+    room = Room(1)
     asker = room.running("a", 1)
     asker.running = True
     same, other = room.call("a", 1), room.call("b")
     for record in (same, other):
-        assert not room.slots.needs_end_of(asker, record, 1), "it does not wait"
+        assert not room.slots.needs_end_of(asker, record), "it does not wait"
         room.slots.wait(record)
-    assert room.slots.needs_end_of(asker, other, 1)
-    assert not room.slots.needs_end_of(asker, other, 2), "somebody else can free a slot"
+    assert room.slots.needs_end_of(asker, other)
     room.slots.release(asker)
-    assert not room.slots.needs_end_of(asker, other, 1)
-    assert room.slots.needs_end_of(asker, same, 1), "it holds its tool to the end"
+    assert not room.slots.needs_end_of(asker, other)
+    assert room.slots.needs_end_of(asker, same), "it holds its tool to the end"
     same.state = CallState.VOID
-    assert not room.slots.needs_end_of(asker, same, 1)
+    assert not room.slots.needs_end_of(asker, same)
+
+
+def test_of_two_slots_of_the_session_somebody_else_can_free_one() -> None:
+    room = Room(2)
+    asker, _ = room.running("a"), room.running("b")
+    record = room.call("c")
+    room.slots.wait(record)
+    assert not room.slots.needs_end_of(asker, record)
 
 
 def test_a_handler_from_before_its_tool_had_a_limit_keeps_nobody_waiting() -> None:
@@ -127,5 +135,5 @@ def test_a_handler_from_before_its_tool_had_a_limit_keeps_nobody_waiting() -> No
     asker.running = other.running = True
     record = room.call("a", 1)
     room.slots.wait(record)
-    assert not room.slots.needs_end_of(asker, record, None)
-    assert room.slots.needs_end_of(other, record, None)
+    assert not room.slots.needs_end_of(asker, record)
+    assert room.slots.needs_end_of(other, record)

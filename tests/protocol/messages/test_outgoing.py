@@ -23,13 +23,14 @@ def read(frame: bytes) -> Any:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (outgoing.realtime_text("hé"), {"realtimeInput": {"text": "hé"}}),
+        (outgoing.text("hé", "realtime"), {"realtimeInput": {"text": "hé"}}),
         (
-            outgoing.user_turn("hi"),
+            outgoing.text("hi", "content"),
             {"clientContent": {"turns": [{"role": "user", "parts": [{"text": "hi"}]}], "turnComplete": True}},
         ),
         (outgoing.client_content([], False), {"clientContent": {"turns": [], "turnComplete": False}}),
-        (outgoing.cut_off(), {"clientContent": {"turnComplete": False}}),
+        (outgoing.end_of_turn(False), {"clientContent": {"turnComplete": False}}),
+        (outgoing.end_of_turn(True), {"clientContent": {"turnComplete": True}}),
         (outgoing.activity(True), {"realtimeInput": {"activityStart": {}}}),
         (outgoing.activity(False), {"realtimeInput": {"activityEnd": {}}}),
         (outgoing.audio_stream_end(), {"realtimeInput": {"audioStreamEnd": True}}),
@@ -89,6 +90,6 @@ def test_a_response_that_was_encoded_before_goes_out_as_it_is(name: str, parts: 
 @given(st.text(st.characters()))
 @settings(derandomize=True, max_examples=100, deadline=None)
 def test_any_text_goes_out_as_utf8_lone_surrogates_replaced(text: str) -> None:
-    written = read(outgoing.realtime_text(text))["realtimeInput"]["text"]
+    written = read(outgoing.text(text, "realtime"))["realtimeInput"]["text"]
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     assert written == whole

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools.attach.attached_machine import AttachedMachine
+from livetools.attach.attached_machine import LINK, AttachedMachine
 from livetools.events import Event
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.session.handlers.run_tool import ToolRunner
@@ -54,21 +54,18 @@ class Recorder:
 
 
 class Line(Driver[AttachedMachine]):
-    def __init__(self, tools: list[Tool], clock: Any) -> None:
-        super().__init__(
-            AttachedMachine(make_plan("any", tools, profile=ModelProfile(), reconnect=False)), clock
-        )
+    def __init__(self, tools: list[Tool], clock: Any, starter: Starter) -> None:
         self.recorder = Recorder()
         self.numbers = itertools.count()
+        plan = make_plan("any", tools, profile=ModelProfile(), reconnect=False)
+        super().__init__(AttachedMachine(plan), clock, starter, {LINK: self.recorder})
+        self.tasks = Tasks(starter, ToolRunner(self))
 
     def show(self, events: Sequence[Event]) -> None:
         raise AssertionError("there are none")
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
         raise AssertionError("nothing is handed on")
-
-    def transport(self, link: int) -> Recorder:
-        return self.recorder
 
     def calls(self, *names: str) -> None:
         self.machine.heard(
@@ -81,21 +78,22 @@ class Line(Driver[AttachedMachine]):
 
 @asynccontextmanager
 async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
-    line = Line([Tool(function) for function in functions], clock or SystemClock())
-    host, over = Host(), anyio.Event()
+    host, lines = Host(), list[Line]()
 
     async def main(group: Any, ready: Any) -> None:
         async with Starter(group) as starter:
-            line.begin(group, Tasks(starter, ToolRunner(line)))
+            line = Line([Tool(function) for function in functions], clock or SystemClock(), starter)
+            lines.append(line)
             ready()
-            await over.wait()
+            await line.over.wait()
             line.end()
 
     await host.start(main)
+    (line,) = lines
     try:
         yield line
     finally:
-        over.set()
+        line.over.set()
         await host.stop(grace=1)
 
 

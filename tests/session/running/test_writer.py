@@ -168,12 +168,6 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
                 await anyio.sleep_forever()
 
     class Slowly(Writer):
-        def transport(self, link: int) -> Slow:
-            return Slow()
-
-        def spawn(self, write: Callable[[], Any]) -> None:
-            group.start_soon(write)
-
         def step(self) -> None:
             if not self._writing:
                 self.write(had.copy())
@@ -183,8 +177,9 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
         with scope:
             await writer.flush()
 
-    writer, scope = Slowly(), anyio.CancelScope()
+    scope = anyio.CancelScope()
     async with anyio.create_task_group() as group:
+        writer = Slowly({1: Slow()}, group)
         writer.write([Frame("text", b"first", link=1)])
         group.start_soon(write)
         await everybody_waits()

@@ -14,7 +14,7 @@ from support.driver import plan
 from support.world import responses
 
 from livetools.events import Call
-from livetools.protocol.calls.call_states import Record
+from livetools.protocol.calls.call_states import Move, Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.calls.responses import FINAL_KINDS, Answer, response_to
@@ -38,7 +38,11 @@ class Desk:
         return self
 
     def messages(self) -> list[list[Mapping[str, Any]]]:
-        return [responses(json.loads(reply.make() or b"{}")) for reply in self.calls.replies.take()]
+        replies = self.calls.replies.take()
+        for answer in (answer for reply in replies for answer in (reply, *reply.rest)):
+            if answer.kind == "answer":
+                self.calls.ledger.move(answer.record, Move.WRITE)
+        return [responses(json.loads(reply.make() or b"{}")) for reply in replies]
 
     def ids(self) -> list[list[object]]:
         return [[r.get("id") for r in message] for message in self.messages()]
