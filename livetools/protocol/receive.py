@@ -32,7 +32,7 @@ from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.quiet_and_latency import PERCEIVED, SpeechTimes
 
 from .messages import to_events
-from .messages.to_events import MARKERS, PROOF, SPOKEN
+from .messages.to_events import MARKERS, SPOKEN
 
 
 @dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
@@ -152,24 +152,15 @@ class Reception:
 
     def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
-        ends = self.turns.ends
-        if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):
+        spoken = calls or not SPOKEN.isdisjoint(kinds)
+        if self.turns.stale.closes and not spoken:
             return []  # nor does the end of a turn that only closes what was lost
-        if calls or not PROOF.isdisjoint(kinds):
-            return self.outbox.output(ends)
-        if Interrupted in kinds:
-            return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer
-        return []
+        proof = spoken or not MARKERS.isdisjoint(kinds)
+        # Interrupted alone: it was cut off by a text, not by an answer.
+        return self.outbox.output(self.turns.ends, answers=proof) if proof or Interrupted in kinds else []
 
     def _said(self, event: Event, now: float) -> None:
-        if isinstance(event, Interrupted):
-            self.sound.clear()
-            self.turns.interrupted(now)
-            self.speech.cut_off(now)
-            self.speech.present(now)
-            if not self.suppressed:
-                self.tell(event)
-        elif type(event) in SPOKEN:
+        if type(event) in SPOKEN:
             self.tokens.begins()
             heard: Event | None = event
             seconds = 0.0
@@ -182,6 +173,13 @@ class Reception:
                 if type(heard) in PERCEIVED:
                     self.speech.output(now)
                 self.tell(heard)
+        elif isinstance(event, Interrupted):
+            self.sound.clear()
+            self.turns.interrupted(now)
+            self.speech.cut_off(now)
+            self.speech.present(now)
+            if not self.suppressed:
+                self.tell(event)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
             if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:

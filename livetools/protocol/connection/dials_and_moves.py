@@ -105,15 +105,12 @@ class Connection:
         self.current = 0  # the socket in use
         self.next = 0  # the socket that was dialled last; 0: none
         self.handle = plan.handle
-        self.advanced_at = (
-            -inf
-        )  # something was written, or a turn has ended, that the newest handle does not hold
+        self.advanced_at = -inf  # something was written, or a turn has ended, since the newest handle came
         self.stood = False  # a session has begun once
         self.losses = 0  # of connections on which it was open; planned moves do not count
         self.last_loss: Loss | None = None
         self._resumption, self._patience = plan.resumption, plan.setup_timeout
         self._shown: str | None = None  # the handle in the setup that was sent last
-        self._set_up_by = inf  # by then the session is open on the newest socket, or the socket has failed
         self._leave_by = inf  # past this the service cuts the line
         self._away_at = -inf  # the last goAway came
         self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
@@ -223,9 +220,10 @@ class Connection:
 
     def _deadline(self, state: LinkState, now: float) -> float:
         """Until when it stays in this state, at most."""
-        # One deadline for the dial and the setup together: setup_timeout covers everything from TCP to setupComplete.
+        # One deadline for the dial and the setup together, which the effects have set: setup_timeout covers everything
+        # from TCP to setupComplete.
         if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
-            return self._set_up_by
+            return self.due
         if state in (LinkState.SWAPPING, LinkState.WAITING):
             return self._not_before
         if state is LinkState.LEAVING and self.attempts.may_dial():  # else the socket is used to its end
@@ -241,7 +239,7 @@ class Connection:
 
     def _dial(self, transition: Transition) -> None:
         self.next = self.attempts.dial()
-        self._set_up_by = transition.now + self._patience
+        self.due = transition.now + self._patience
         self._alive.add(self.next)
         transition.consequences.append(Dial(self.next))
 
@@ -289,7 +287,7 @@ class Connection:
         transition.consequences.append(Lose(transition.close))
 
     def _adopt(self, transition: Transition) -> None:
-        self.current, self._set_up_by = self.next, transition.now + self._patience
+        self.current, self.due = self.next, transition.now + self._patience
 
     def _check(self, transition: Transition) -> LinkEvent:
         """A user who spoke while the socket was opened would lose the answer, and the model its calls."""

@@ -38,12 +38,11 @@ from .known_fields import FieldReader, Fields
 DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
 
-#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
+#: What the model says. It proves that the model has read our input, as the markers do. It is reported before the calls
+#: of the same message, and silenced once the user has cut it off.
 SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
 MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
-#: Events that prove the model has read our input.
-PROOF = SPOKEN | MARKERS
 
 # 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
 _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
