@@ -98,8 +98,7 @@ class Dispatch:
     def fail(self, error: Exception) -> None:
         """The session is over: nothing more will be said."""
         for item in self.unasked:
-            if item.receipt is not None:
-                item.receipt.end(error)
+            item.end(error)
         self.unasked = ()
 
     # What is written
@@ -107,7 +106,9 @@ class Dispatch:
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
         calls, input, connection = self.calls, self.input, self.connection
-        late = calls.texts or self.unasked or self.since < inf
+        late = calls.texts or self.unasked
+        if not late:
+            self.since = inf
         if not (calls.replies.queue or input.queue or late or self.ahead):
             return []
         frames, self.ahead = list(self.ahead), ()
@@ -138,9 +139,8 @@ class Dispatch:
 
     def _answers(self, write: Write, now: float) -> Sequence[Answer]:
         turns, ledger = self.turns, self.calls.ledger
-        stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
-        alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
+        alone = ledger.blocking and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
         messages, wrote = self.calls.replies.take(), self.outbox.wrote
         for first in messages:
@@ -151,11 +151,9 @@ class Dispatch:
                 if answer.kind == "answer":
                     ledger.move(record, _WRITE)
                 if last:
-                    self.speech.measure("call", now - record.since)
+                    self.speech.measured["call"].add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
-                # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
-                apart = record.policy.ends_turn and not record.blocks
-                turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
+                turn = turns.answered(record.run, scheduling, now, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf
@@ -194,9 +192,6 @@ class Dispatch:
 
     def _speaks(self, now: float) -> bool:
         """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
-        if not (self.calls.texts or self.unasked):
-            self.since = inf
-            return False
         self.since = min(self.since, now)
         # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
         prompted = any(item.prompts for item in self.input.queue)
