@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from livetools.events import SETTLED, Event, TurnComplete
 
 from .still_to_come import Pending
-from .turns.exchange import Said
+from .turns.exchange import SAID, Said
 from .turns.expected_turns import Turns
 
 
@@ -27,6 +27,8 @@ class Emitter:
     def tell(self, event: Event) -> None:
         """This has happened. The exchange that listens hears it; else it was said outside of exchanges."""
         self._events.append(event)
+        if type(event) not in SAID:
+            return
         # listens, and not sure: the events of a turn that may be the answer are kept until that is known.
         exchange = self._turns.exchange
         if exchange is not None and exchange.listens:

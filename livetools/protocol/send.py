@@ -138,9 +138,8 @@ class Dispatch:
 
     def _answers(self, write: Write, now: float) -> Sequence[Answer]:
         turns, ledger = self.turns, self.calls.ledger
-        stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
-        alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
+        alone = ledger.blocking and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
         messages, wrote = self.calls.replies.take(), self.outbox.wrote
         for first in messages:
@@ -151,11 +150,9 @@ class Dispatch:
                 if answer.kind == "answer":
                     ledger.move(record, _WRITE)
                 if last:
-                    self.speech.measure("call", now - record.since)
+                    self.speech.measured["call"].add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
-                # BLOCKING calls are spoken of in the same turn, even where they end the generation that made them.
-                apart = record.policy.ends_turn and not record.blocks
-                turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
+                turn = turns.answered(record.run, scheduling, now, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf

@@ -150,7 +150,7 @@ class Asking:
     def _returned(self) -> None:
         """The caller has the answer: it is not kept for an iterator that never existed."""
         self._driver.inbox.forget(self._mark)
-        if self.exchange.dropped:
+        if self.exchange.emptied:
             log.warning(
                 "an answer of more than %d MiB: the oldest of its audio was dropped", MAX_ASK_AUDIO >> 20
             )

@@ -85,7 +85,7 @@ class Session(SessionBase):
                 if assembly.keeper is not None:
                     await assembly.keeper.finish()
             finally:
-                listeners.ended(driver.error)
+                listeners.tell("ended", driver.error)
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""

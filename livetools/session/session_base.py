@@ -237,7 +237,7 @@ class SessionBase:
             rate = self._rate = same_rate(rate, self._rate)
         # A chunk may end within a sample; that byte goes with the next one.
         whole = self._samples.whole(sound)
-        self._assembly.listeners.sound(whole, rate)
+        self._assembly.listeners.tell("user_sound", whole, rate)
         driver = self._live()
         if whole:
             driver.media(outgoing.audio(whole, rate), "audio")
@@ -326,7 +326,7 @@ class SessionBase:
     def _said(self, text: str) -> None:
         """The user says this in text."""
         self.transcript.user_text(text)
-        self._assembly.listeners.typed(text)
+        self._assembly.listeners.tell("typed", text)
 
 
 def checked_text(text: object, if_blank: str = "") -> None:

@@ -332,7 +332,6 @@ class World:
     def respond(self) -> None:
         """The oldest call is answered; the model speaks of it in this turn, or behind what was written before."""
         if self.open:
-            stood = any(made.stands for made in self.open)
             made = self.open.pop(0)
             if made.stands:
                 self.owes_words = True
@@ -340,7 +339,7 @@ class World:
                 if self.pending:
                     self.joined |= each([made.names])
                 self.pending.append(made.names)
-            self.turns.answered(made.run, not made.stands, None, self.now, stood)
+            self.turns.answered(made.run, None, self.now)
 
     def mingle(self) -> None:
         """The model speaks of a response in the turn that is under way."""
@@ -352,9 +351,8 @@ class World:
     def silent(self) -> None:
         """The oldest call is answered, and the model is to say nothing of it."""
         if self.open:
-            stood = any(made.stands for made in self.open)
             made = self.open.pop(0)
-            self.turns.answered(made.run, not made.stands, "SILENT", self.now, stood)
+            self.turns.answered(made.run, "SILENT", self.now)
 
     def cancel(self) -> None:
         """The newest call is taken back; a model that stood still for it goes on with its turn, unless that is over."""

@@ -40,7 +40,7 @@ def test_every_hook_that_livetools_calls_is_declared_and_documented() -> None:
         name
         for path in package.rglob("*.py")
         for name in re.findall(
-            r'(?:tell_all\(.*|_told\(hook|getattr\(hook), "(\w+)"', path.read_text("utf-8")
+            r'(?:tell_all\(.*|ask_hook\(hook|getattr\(hook), "(\w+)"', path.read_text("utf-8")
         )
     }
     assert {"before", "after", "on_allowed", "on_error", "on_cancel"} <= called

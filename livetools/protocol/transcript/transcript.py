@@ -160,9 +160,6 @@ class Transcript(Sequence[Content]):
         else:
             self._over()
 
-    def _on_interrupted(self, event: Interrupted) -> None:
-        self._over()
-
     def _over(self) -> None:
         if words := self._words.rest():
             self._note(("said", words))
@@ -222,14 +219,12 @@ class Transcript(Sequence[Content]):
         self.dropped += len(steps)
         return True
 
-    def _steps(self, keep: bool = True) -> list[Step]:
-        placing = self._placed
-        if placing is None:
-            placing = Placing()
-            for note in chain(*map(bytes.splitlines, self._past), self._running):
-                placing.place(note)
-            self._placed = placing if keep else None
-        return placing.steps
+    def _place(self) -> Placing:
+        """Place the notes so far."""
+        placing = Placing()
+        for note in chain(*map(bytes.splitlines, self._past), self._running):
+            placing.place(note)
+        return placing
 
     # what others read
 
@@ -248,8 +243,6 @@ class Transcript(Sequence[Content]):
 
     def __eq__(self, other: object) -> bool:
         return self.contents == other.contents if isinstance(other, Transcript) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def if_full(self, tell: Callable[[int], object]) -> None:
         """Call this with the bound when the first step goes."""
@@ -270,7 +263,8 @@ class Transcript(Sequence[Content]):
 
         Every function call has its response in the content that follows; what is still open says so.
         """
-        return render(self._steps())
+        self._placed = self._placed or self._place()
+        return render(self._placed.steps)
 
     def seed(
         self, functions: bool = True, ends_with_user: bool = False, max_bytes: int = MAX_SEED
@@ -283,7 +277,7 @@ class Transcript(Sequence[Content]):
         """
         steps: deque[Step] = deque()
         # The newest steps are kept, and at least one, even if it is larger than the bound.
-        for step in reversed(self._steps(keep=False)):
+        for step in reversed((self._placed or self._place()).steps):
             max_bytes -= len(encode(render([step])))
             if max_bytes < 0 and steps:
                 break
@@ -334,7 +328,7 @@ TAKE: Mapping[type, Callable[[Transcript, Any], object]] = {
     ToolFinished: lambda transcript, e: transcript._on_answer(e.call, e.response, final=True),
     ToolCancelled: lambda transcript, e: transcript._on_answer(e.call, CANCELLED_RESPONSE, final=True),
     ToolLost: lambda transcript, e: transcript._on_answer(e.call, LOST, final=e.delivery != "text"),
-    Interrupted: Transcript._on_interrupted,
+    Interrupted: lambda transcript, _: transcript._over(),
     TurnComplete: Transcript._on_turn_complete,
 }
 

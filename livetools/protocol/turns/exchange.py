@@ -70,15 +70,14 @@ class Exchange:
 
     ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
     answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
-    :data:`MAX_ASK_AUDIO` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where
-    nothing came of it.
+    :data:`MAX_ASK_AUDIO` the oldest audio is emptied: all that comes before the place ``emptied``. ``error`` is
+    ``NoAnswer`` where nothing came of it.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._taken = 0
-        self.dropped = 0
-        self._emptied = 0  # all audio before this place is empty
+        self.emptied = 0
         self._size = 0
         self.turn: Expected | None = None  # its answer; None: its text is still to be written
         self.sure = False
@@ -118,7 +117,7 @@ class Exchange:
         # Calls made in a turn that turns out to have been the question's stay with it; the words of that turn do not.
         kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
         self.events[:] = kept
-        self._emptied = self._size = self.dropped = self._taken = 0
+        self.emptied = self._size = self._taken = 0
         self.calls.clear()
         if not kept:
             self._called.clear()
@@ -162,16 +161,15 @@ class Exchange:
             return
         self.events.append(event)
         if isinstance(event, AudioChunk):
-            self._size += CHUNK_OVERHEAD + len(event.data)
+            self._size += _weight(event)
             # The newest always stays whole.
-            while self._size > MAX_ASK_AUDIO and self._emptied < len(self.events) - 1:
-                oldest = self.events[self._emptied]
+            while self._size > MAX_ASK_AUDIO and self.emptied < len(self.events) - 1:
+                oldest = self.events[self.emptied]
                 # Emptied and not removed: next() counts positions, and the order of words and calls stays.
                 if isinstance(oldest, AudioChunk):
-                    self._size -= CHUNK_OVERHEAD + len(oldest.data)
-                    self.events[self._emptied] = replace(oldest, data=b"")
-                    self.dropped += 1
-                self._emptied += 1
+                    self._size -= _weight(oldest)
+                    self.events[self.emptied] = replace(oldest, data=b"")
+                self.emptied += 1
 
     def end(self, interrupted: bool = False) -> None:
         """Over, with what was heard.
@@ -198,9 +196,9 @@ class Said:
         self._sound = True
 
     def hear(self, event: Event) -> None:
-        """Keep what a reply is made of."""
+        """Keep this, which is one of :data:`SAID`."""
         # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
-        if type(event) not in SAID or (not self._sound and type(event) is AudioChunk):
+        if not self._sound and isinstance(event, AudioChunk):
             return
         kept: Event | bytes = event
         if isinstance(event, ToolStarted):

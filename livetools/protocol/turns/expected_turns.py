@@ -207,17 +207,14 @@ class Turns:
         self._halting = self._halted = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         # An answer with INTERRUPT has cut the model off, not the user: the exchange continues with the turn about it.
+        self.cut_off(now, by_user=not self._cutting)
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
-            self._works_until = now
-            self._moved(now)
-        else:
-            self.cut_off(now)
 
-    def cut_off(self, now: float) -> None:
-        """The user has cut the model off, which it reads later: a call that ends its turn still does so."""
+    def cut_off(self, now: float, by_user: bool = True) -> None:
+        """The model is cut off, perhaps by the user, which it reads later: a call that ends its turn still does so."""
         exchange = self.exchange
-        if exchange is not None and exchange.listens and exchange.sure:
+        if by_user and exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
         self._works_until = now
         self._moved(now)
@@ -241,40 +238,30 @@ class Turns:
     def status(self, status: str, now: float) -> bool:
         """A status without a turn end. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so
         before."""
-        ends = status == "IDLE" and self.under_way
-        if ends or status != "IDLE":  # else it only repeats what turnComplete has said
-            self._moved(now)
-        if ends:
+        if status == "IDLE" and not self.under_way:  # it only repeats what turnComplete has said
+            return False
+        self._moved(now)
+        if status == "IDLE":
             self._end(now)
         elif status == "IN_PROGRESS":
             self._do(TurnEvent.BUSY)
-        return ends
+        return status == "IDLE"
 
     # What becomes of calls
 
-    def answered(
-        self,
-        run: int,
-        ends_turn: bool,
-        scheduling: str | None,
-        now: float,
-        stood_still: bool = False,
-        last: bool = True,
-    ) -> Expected | None:
-        """An answer was written, the last one for its call or not. The turn that will speak of it.
-
-        ``stood_still``: a BLOCKING call was open, and the model continues the same turn.
-        """
+    def answered(self, run: int, scheduling: str | None, now: float, last: bool = True) -> Expected | None:
+        """An answer was written, the last one for its call or not. The turn that will speak of it."""
         turn = None
-        # A BLOCKING call is spoken of in the turn that it stopped, which has one end: that is counted already.
-        if ends_turn or not stood_still:
+        # A call that blocks the model is spoken of in the turn that it stopped, whose one end is counted already.
+        apart = run not in self._standing
+        if apart:
             self.most = self.upmost + 1
         # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
-        if scheduling != "SILENT" or not ends_turn:
-            turn = self._mark(ends_turn and not self.status_signal, now)
+        if scheduling != "SILENT" or not apart:
+            turn = self._mark(apart and not self.status_signal, now)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
-            self._unspoken[run] = ends_turn
+            self._unspoken[run] = apart
         if last:
             self.closed(run, now)
         else:
@@ -313,7 +300,7 @@ class Turns:
             exchange.unanswered()
             # Its prompt was read, and the generation that answers it does not continue (pydantic-ai 2.68).
             if not again:
-                self._over(interrupted=True)
+                self._over(exchange, interrupted=True)
         self._moved(now)
         return cut
 
@@ -331,10 +318,9 @@ class Turns:
             # What is in doubt is whether the answers were spoken of: the silence says that they were.
             if self._spoken:
                 self._forget_answers()
-            for turn in [*self._queue]:
-                if (turn.doubtful and not turn.answer) if doubted else turn.until <= now:
-                    turn.over = True
-                    self._queue.remove(turn)
+            for turn in self._queue:
+                turn.over = (turn.doubtful and not turn.answer) if doubted else turn.until <= now
+            self._queue = [turn for turn in self._queue if not turn.over]
             self._patience, self._spoken = inf, False
             self._settle()
 
@@ -349,14 +335,12 @@ class Turns:
             self._give_up_all(now)
             if exchange is not None and exchange.turn is not None:
                 exchange.stalled = stalled
-                self._over()
+                self._over(exchange)
             self.settle_doubts(now)
         return stalled
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
-        if not self._queue and self.model is Model.IDLE:  # nearly always, after each input
-            return inf
         idle = self.idle
         stall_at = inf if idle else self._stall_at(served)
         # Where somebody waits for the model, silence settles what is in doubt, and nothing else.
@@ -444,10 +428,13 @@ class Turns:
     # Inside
 
     def _mark(self, apart: bool, now: float) -> Expected:
-        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         # An answer to a call that ended its turn is spoken of behind the turn that is under way (which may stand still
         # for another call), or that certainly comes.
-        second = apart and (self.model is Model.SPEAKING or bool(self._standing) or any(certain))
+        second = apart and (
+            self.model is Model.SPEAKING
+            or bool(self._standing)
+            or any(turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
+        )
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
@@ -458,18 +445,16 @@ class Turns:
 
     def _forget_answers(self) -> None:
         self._unspoken.clear()
-        for turn in [turn for turn in self._queue if turn.answer]:
+        # A question's own turn still comes.
+        self._queue = [turn for turn in self._queue if turn.prompt or not turn.answer]
+        for turn in self._queue:
             turn.answer = False
-            if not turn.prompt:  # a question's own turn still comes
-                self._queue.remove(turn)
 
     def _end(self, now: float) -> None:
         # This turn ended before the model spoke of the answer: the IDLE may belong to the call itself, or one turn may
         # have covered both we expected.
         crossed = self.status_signal and self.owed and not self._heard
         self.most = max(0, self.upmost - 1)
-        # The user has cut the answer off: the exchange ends with this turn, even if more is owed.
-        cut_off = (e := self.exchange) is not None and e.sure and e.listens and e.interrupted
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
         empty = self.model is Model.IDLE and not self._known
@@ -493,8 +478,9 @@ class Turns:
             self._unspoken.clear()
         self._cutting = self.spoken_to = self._halted = False
         self.ends += 1
-        if cut_off:
-            self._over()
+        # The user has cut the answer off: the exchange ends with this turn, even if more is owed.
+        if (exchange := self.exchange) is not None and exchange.sure and exchange.interrupted:
+            self._over(exchange)
         self._settle()
         self.stale.untried = False
 
@@ -513,8 +499,7 @@ class Turns:
                 self._queue[at].answer = marked
             elif marked:
                 self._queue.append(Expected(answer=True))
-        for turn in [turn for turn in self._queue if not (turn.prompt or turn.answer)]:
-            self._queue.remove(turn)
+        self._queue = [turn for turn in self._queue if turn.prompt or turn.answer]
 
     def _spend(self, now: float) -> None:
         """What was written first is taken for spent; a model that thinks for so long may still answer it."""
@@ -534,14 +519,13 @@ class Turns:
         elif exchange.turn.over:
             exchange.sure = exchange.listens = exchange.changed = True
             if self.model is Model.IDLE and not exchange.calls and not self.owed:
-                self._over()
+                self._over(exchange)
         elif not exchange.sure and self._queue[0] is exchange.turn and not exchange.turn.doubtful:
             exchange.listen(sure=True)
 
-    def _over(self, interrupted: bool = False) -> None:
-        if self.exchange is not None:
-            self.exchange.end(interrupted)
-            self.exchange = None
+    def _over(self, exchange: Exchange, interrupted: bool = False) -> None:
+        exchange.end(interrupted)
+        self.exchange = None
 
     def _moved(self, now: float) -> None:
         self._progress = now

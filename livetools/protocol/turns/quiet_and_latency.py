@@ -11,10 +11,11 @@ measured, nor the end of one that was cut off.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from livetools.events import AudioChunk, OutputTranscript, TextChunk, VideoChunk
 
@@ -28,14 +29,13 @@ PATIENCE = 20.0
 PERCEIVED = frozenset({AudioChunk, OutputTranscript, TextChunk, VideoChunk})
 #: From the end of the user's input to the first output and to the last, and from a call to its answer.
 MEASURED = ("first_output", "last_output", "call")
-NOTHING = Histogram()
 
 
 class SpeechTimes(Struct, eq=False):
     """Who spoke last, and until when. Before anything was said it is quiet at once.
 
     ``until``: the end of the last word of either side, and of the sound that still plays; ``user_seen``: when the user
-    last gave a sign of life.
+    last gave a sign of life; ``measured``: the times of each of :data:`MEASURED`.
     """
 
     until: float = -inf
@@ -47,7 +47,7 @@ class SpeechTimes(Struct, eq=False):
     _last: float = 0.0
     _cut: bool = False
     _told: bool = False  # the service said when the user ended, so it need not be guessed
-    _measured: dict[str, Histogram] = {}  # by what is measured, from the first time on
+    measured: defaultdict[str, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
 
     def user(self, speaks: bool, now: float) -> None:
         """The user begins or ends to speak."""
@@ -84,7 +84,7 @@ class SpeechTimes(Struct, eq=False):
         if self._first is None:
             self._first, self.user_ended, self._asked, self._told = now, self._asked, None, False
             if self.user_ended is not None:
-                self.measure("first_output", now - self.user_ended)
+                self.measured["first_output"].add(now - self.user_ended)
 
     def cut_off(self, now: float) -> None:
         """The turn under way is cut off: nothing plays any more, and when it would have ended is not known."""
@@ -110,7 +110,7 @@ class SpeechTimes(Struct, eq=False):
             return None
         # A turn that was cut off would make the last outputs look early.
         if not cut:
-            self.measure("last_output", self._last - began)
+            self.measured["last_output"].add(self._last - began)
         return first - began, self._last - began
 
     @property
@@ -118,12 +118,6 @@ class SpeechTimes(Struct, eq=False):
         """When the user ended the input that the model answers now, or has still to answer."""
         return self.user_ended if self._asked is None or self._first is not None else self._asked
 
-    def measure(self, what: str, seconds: float) -> None:
-        """Something has taken so long: one of :data:`MEASURED`."""
-        if (histogram := self._measured.get(what)) is None:
-            histogram = self._measured[what] = Histogram()
-        histogram.add(seconds)
-
     def latencies(self) -> Mapping[str, Mapping[str, float | int | None]]:
         """The three histograms by name, each as :meth:`Histogram.summary` returns it."""
-        return {what: self._measured.get(what, NOTHING).summary() for what in MEASURED}
+        return {what: self.measured[what].summary() for what in MEASURED}

@@ -33,7 +33,7 @@ async def decide(job: Job, desk: Desk) -> None:
     call = job.call
     for at, hook in enumerate(job.hooks, 1):
         try:
-            told = await _told(hook, "before", call)
+            told = await ask_hook(hook, "before", call)
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
@@ -63,7 +63,7 @@ async def review(job: Job, done: Outcome, key: str) -> Outcome:
             break
         done.encoded = None  # a hook may change the response in place
         try:
-            told = await _told(hook, "after", call, done.response)
+            told = await ask_hook(hook, "after", call, done.response)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.after", error)
             done = _withheld(call, error, done.result)
@@ -88,12 +88,12 @@ async def tell_all(hooks: Sequence[Hooks], name: str, *args: object) -> None:
     """Tell the hooks, in their order; what one raises is logged."""
     for hook in hooks:
         try:
-            await _told(hook, name, *args)
+            await ask_hook(hook, name, *args)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
 
 
-async def _told(hook: Hooks, name: str, *args: object) -> Any:
+async def ask_hook(hook: Hooks, name: str, *args: object) -> Any:
     """What a method of a hook returns, awaited where it is to be; ``None`` where the hook does not have it."""
     method = getattr(hook, name, None)
     told = None if method is None else method(*args)

@@ -7,25 +7,23 @@ works, and only these calls raise, as in any thread that is not theirs. Tried wi
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import anyio
 
-from livetools.transport.loop.wake import on_trio
+from livetools.transport.loop.wake import on_trio, this_loop
 
 T = TypeVar("T")
 
+KNOWN = True
 try:
-    from anyio._core import _eventloop as anyios
+    from anyio._core._eventloop import claim_worker_thread, get_async_backend, threadlocals
 except ImportError:  # another anyio
-    anyios = None  # type: ignore[assignment]
-NEEDED = ("claim_worker_thread", "get_async_backend", "threadlocals")
-KNOWN = all(hasattr(anyios, name) for name in NEEDED)
+    KNOWN = False
 
 
 class FromThread:
@@ -33,11 +31,9 @@ class FromThread:
 
     def __init__(self) -> None:
         self._scope = anyio.CancelScope()
-        self._trio = sys.modules["trio"] if on_trio() else None
-        self._token: Any = (
-            asyncio.get_running_loop() if self._trio is None else self._trio.lowlevel.current_trio_token()
-        )
-        self._backend: Any = anyios.get_async_backend() if KNOWN else None
+        self._token: Any = this_loop()
+        self._backend: Any = get_async_backend() if KNOWN else None
+        self._trios = _trios_variables() if on_trio() else None
         self._raise: list[Callable[[], NoReturn] | None] = [None]
 
     def cancel(self) -> None:
@@ -47,35 +43,30 @@ class FromThread:
 
     def run(self, function: Callable[[], T]) -> T:
         """Run the function in this thread, from which it may call back."""
-        with self._as_anyios() if KNOWN else nullcontext(), self._as_trios():
+        with ExitStack() as variables:
+            if KNOWN:
+                variables.enter_context(claim_worker_thread(self._backend, self._token))
+                variables.enter_context(_set(threadlocals, current_cancel_scope=self._scope))
+            if self._trios is not None:
+                trios = {"token": self._token, "abandon_on_cancel": True, "task_register": [None]}
+                variables.enter_context(_set(self._trios, **trios, cancel_register=self._raise))
             return function()
 
-    @contextmanager
-    def _as_anyios(self) -> Iterator[None]:
-        with anyios.claim_worker_thread(self._backend, self._token):
-            anyios.threadlocals.current_cancel_scope = self._scope
-            try:
-                yield
-            finally:
-                del anyios.threadlocals.current_cancel_scope
 
-    @contextmanager
-    def _as_trios(self) -> Iterator[None]:
-        known = None if self._trio is None else _trios_variables(self._trio)
-        if known is None:
-            yield
-            return
-        known.token, known.abandon_on_cancel = self._token, True
-        known.cancel_register, known.task_register = self._raise, [None]
-        try:
-            yield
-        finally:
-            del known.token, known.abandon_on_cancel, known.cancel_register, known.task_register
+@contextmanager
+def _set(local: Any, **values: object) -> Iterator[None]:
+    """Set these variables of the thread, and delete them at the end."""
+    vars(local).update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            delattr(local, name)
 
 
-def _trios_variables(trio: Any) -> Any:
-    """What a thread of trio's knows, which its functions read."""
-    return trio.from_thread.run_sync.__globals__.get("PARENT_TASK_DATA")
+def _trios_variables() -> Any:
+    """What a thread of trio's knows, which its functions read; ``None``: it is not where it was."""
+    return sys.modules["trio"].from_thread.run_sync.__globals__.get("PARENT_TASK_DATA")
 
 
 def _raise_cancelled() -> NoReturn:

@@ -35,7 +35,6 @@ from .user_code import excuse, is_of_the_user, turn_of_the_loop
 
 log = get_logger("livetools.calls")
 
-CANCELLED_TEXT = "cancelled"
 _END = object()
 
 #: What most handlers return: nothing that is awaited, or that yields.
@@ -44,8 +43,7 @@ RESULTS = frozenset({Outcome, str, int, float, bool, dict, list, type(None)})
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
-    error = ToolError(CANCELLED_TEXT)
-    return Outcome({"error": CANCELLED_TEXT}, error)
+    return error_outcome(ToolError("cancelled"), "")
 
 
 @dataclass(slots=True)

@@ -72,13 +72,10 @@ class UserCode:
         cancelled or abandoned."""
         if on_trio():
             with anyio.CancelScope() as self._runs_in:  # noqa: ASYNC100 - it waits in its steps
-                self._cancel_again()
                 return (yield from self._steps(code))
             return None
         self._runs_in = current_task()
         try:
-            if self.cancelled:
-                self._cancel_again()
             return (yield from self._steps(code))
         except CancelledError:
             if not self.cancelled:
@@ -87,14 +84,11 @@ class UserCode:
         finally:
             self._runs_in = None
 
-    def _cancel_again(self) -> None:
-        """It begins, and may have been cancelled before."""
-        if self._leave_at < inf:
+    def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
+        if self._leave_at < inf:  # it was ended, or cancelled, before it began
             self.end()
         elif self.cancelled:
             self._cancel()
-
-    def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
         step: Callable[[Any], Any] = code.send
         value: object = None
         while True:

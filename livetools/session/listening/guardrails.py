@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from typing import Any, TypeAlias
+from typing import Any
 
 import anyio
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
-from livetools.session.handlers.call_hooks import log_return
+from livetools.session.handlers.call_hooks import ask_hook, log_return
 from livetools.session.handlers.user_code import excuse
 from livetools.tools import Hooks, SessionLike
 
@@ -24,7 +24,7 @@ log = get_logger("livetools.session")
 
 MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
 
-Heard: TypeAlias = InputTranscript | OutputTranscript
+NAMES = {InputTranscript: "on_input", OutputTranscript: "on_output"}  # of the hooks that hear these
 
 
 def overrides(hook: Hooks, name: str) -> bool:
@@ -35,7 +35,7 @@ def overrides(hook: Hooks, name: str) -> bool:
 
 def check_words(hooks: Iterable[Hooks]) -> bool:
     """Whether one of these hooks wants to see the words of a session."""
-    return any(overrides(hook, "on_input") or overrides(hook, "on_output") for hook in hooks)
+    return any(overrides(hook, name) for hook in hooks for name in NAMES.values())
 
 
 class Guardrails:
@@ -55,34 +55,28 @@ class Guardrails:
     ) -> None:
         self._session, self._transcribed = session, transcribed
         self._errand, self._withhold = errand, withhold
-        words = "on_input", "on_output"
-        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in words}
-        self._waiting: deque[tuple[str, Heard]] = deque(maxlen=MAX_WAITING)
+        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in NAMES.values()}
+        self._waiting: deque[tuple[str, Event]] = deque(maxlen=MAX_WAITING)
         self._runs = False  # an errand calls the hooks
 
     def event(self, event: Event) -> None:
         """Take note of what was said."""
-        if isinstance(event, InputTranscript):
-            self._put("on_input", event)
-        elif isinstance(event, OutputTranscript):
-            self._put("on_output", event)
-        elif isinstance(event, TextChunk) and not self._transcribed:  # else it is said again, in words
-            self._put("on_output", OutputTranscript(event.text))
-
-    def typed(self, text: str) -> None:
-        """The user's words came as text."""
-        self._put("on_input", InputTranscript(text, finished=True))
-
-    def _put(self, name: str, transcript: Heard) -> None:
-        if not self._hooks[name]:
+        if isinstance(event, TextChunk) and not self._transcribed:  # else it is said again, in words
+            event = OutputTranscript(event.text)
+        name = NAMES.get(type(event))
+        if name is None or not self._hooks[name]:
             return
         # The deque drops the oldest by itself, without a word.
         if len(self._waiting) == MAX_WAITING:
             log.warning("%s is behind by %d transcripts: the oldest is dropped", name, MAX_WAITING)
-        self._waiting.append((name, transcript))
+        self._waiting.append((name, event))
         if not self._runs:
             self._runs = True
             self._errand(self._run())
+
+    def typed(self, text: str) -> None:
+        """The user's words came as text."""
+        self.event(InputTranscript(text, finished=True))
 
     async def _run(self) -> None:
         """Call the hooks with what waits for them."""
@@ -93,20 +87,18 @@ class Guardrails:
                 await self._call(hook, name, transcript)
         self._runs = False
 
-    async def _call(self, hook: Hooks, name: str, transcript: Heard) -> None:
-        method: Callable[..., object] = getattr(hook, name)
+    async def _call(self, hook: Hooks, name: str, transcript: Event) -> None:
         try:
-            told = method(transcript, self._session) if takes_session(method) else method(transcript)
-            if inspect.isawaitable(told):
-                told = await told
+            session = (self._session,) if takes_session(getattr(hook, name)) else ()
+            told = await ask_hook(hook, name, transcript, *session)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
-            await self._withhold(name == "on_input")
-            return
-        # It was meant to change something, and nothing can: better silent than wrong.
-        if told is not None:
+        else:
+            if told is None:
+                return
+            # It was meant to change something, and nothing can: better silent than wrong.
             log_return(log, hook, name, told, "None. Raise something to withhold what the model says")
-            await self._withhold(name == "on_input")
+        await self._withhold(name == "on_input")
 
 
 def takes_session(method: Callable[..., object]) -> bool:

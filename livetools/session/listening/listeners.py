@@ -66,7 +66,8 @@ class FrameTaps:
 
 
 class Listeners:
-    """All listeners of one session: objects with some of the methods ``event``, ``user_sound``, ``typed``, ``ended``.
+    """All listeners of one session: objects with some of the methods ``event(event)``, ``user_sound(pcm, rate)`` with
+    16-bit mono PCM and its rate in Hz, ``typed(text)``, and ``ended(error)``, after which nothing more happens.
 
     Adding and removing take effect with the next event. ``taps`` hear the frames of the session that will be opened.
     """
@@ -95,20 +96,9 @@ class Listeners:
     def event(self, event: Event) -> None:
         """Something has happened; the user gets the event next."""
         if self._all:  # nearly always there are none
-            self._tell("event", event)
+            self.tell("event", event)
 
-    def sound(self, pcm: bytes, rate: int) -> None:
-        """The user says this: 16-bit mono PCM, and its rate in Hz."""
-        self._tell("user_sound", pcm, rate)
-
-    def typed(self, text: str) -> None:
-        """The user has sent a text."""
-        self._tell("typed", text)
-
-    def ended(self, error: Exception | None) -> None:
-        """The session is over; nothing more happens in it."""
-        self._tell("ended", error)
-
-    def _tell(self, what: str, *args: object) -> None:
+    def tell(self, what: str, *args: object) -> None:
+        """Call this method of each listener that has it."""
         for each in self._all:
             each.tell(what, *args)

@@ -567,7 +567,7 @@ def test_each_of_two_questions_that_call_is_answered_in_its_own_turn():
     turns.called(1, Call("c1", "tool"), False, 1.0)
     turns.called(2, Call("c2", "tool"), False, 1.0)
     for run, words in ((1, "of the first"), (2, "of the second")):
-        turns.answered(run, False, None, 2.0, stood_still=True)
+        turns.answered(run, None, 2.0)
         turns.content(3.0)
         second.hear(TextChunk(words))
         turns.complete(None, 3.0)
@@ -872,7 +872,7 @@ class Model:
         elif move == "answer":
             self.answers += 1
             self.called -= 1
-            self.turns.answered(self.answers, self.ends_turn, None, self.now)
+            self.turns.answered(self.answers, None, self.now)
             self.due = 1 if self.ends_turn else 0
         else:
             self.turn = False
@@ -937,7 +937,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
         if what == "called":
             turns.called(n, TOOL, ends_turn, now)
         elif what == "answered":
-            turns.answered(n - 1, ends_turn, args[0], now)
+            turns.answered(n - 1, args[0], now)
         elif what == "closed":
             turns.closed(n - 1, now)
         elif what == "lost":
