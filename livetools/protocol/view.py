@@ -62,7 +62,7 @@ class View:
 
     def record(self, run: int) -> Record | None:
         """What is known of a call whose handler runs, or that is still owed something."""
-        return self.calls.records.get(run)
+        return self.calls.record(run)
 
     @property
     def handle(self) -> str | None:

@@ -209,13 +209,13 @@ class Record:
             self.kept = []
         self.kept.append(part)
 
-    def packed(self) -> AnsweredCall | None:
-        """What needs to be remembered of the call, if it is answered; ``None`` where its record itself must be kept."""
+    def packed(self) -> Record | AnsweredCall:
+        """What needs to be remembered of the call: once it is answered, few bytes, if they hold all of it."""
         outcome, policy = self.outcome, self.policy
         # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
         keeps = self.running or self.kept or policy.undo or policy.background
-        if self.state is not _PAID or outcome is None or outcome.parts or keeps:
-            return None
+        if keeps or self.state is not _PAID or outcome is None or outcome.parts:
+            return self
         return AnsweredCall(
             self.run, self.link, outcome.encoded or encode(outcome.response), outcome.scheduling
         )
@@ -279,15 +279,3 @@ class Ledger:
         if state not in HELD and not record.running:
             self.records.pop(record.run, None)  # nothing can settle this call any more
         return effects
-
-
-def told(record: Record, now: float) -> dict[str, object]:
-    """A call in plain words, for ``stats()``."""
-    return {
-        "id": record.call.id,
-        "name": record.call.name,
-        "state": record.state.name.lower(),
-        "waiting_for": record.phase.value,
-        "running": record.running,
-        "seconds": now - record.since,
-    }

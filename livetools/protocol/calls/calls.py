@@ -27,7 +27,7 @@ from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
 from . import call_limits, duplicates, wording
-from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record, told
+from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record
 from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
 from .duplicates import Duplicates
@@ -204,7 +204,7 @@ class Calls:
                 self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(id) is record:
-                    self.by_id[id] = record.packed() or record
+                    self.by_id[id] = record.packed()
 
     def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
         """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text.
@@ -337,7 +337,21 @@ class Calls:
 
     def stats(self, now: float) -> list[dict[str, object]]:
         """Every call that is owed something, or whose handler still runs."""
-        return [told(record, now) for record in self.records.values()]
+        return [
+            {
+                "id": record.call.id,
+                "name": record.call.name,
+                "state": record.state.name.lower(),
+                "waiting_for": record.phase.value,
+                "running": record.running,
+                "seconds": now - record.since,
+            }
+            for record in self.records.values()
+        ]
+
+    def record(self, run: int) -> Record | None:
+        """What is known of a call whose handler runs, or that is still owed something."""
+        return self.records.get(run)
 
     # Before the handler
 
@@ -518,7 +532,7 @@ class Calls:
 
     def _deliver(self, record: Record, now: float) -> None:
         # A call may get here twice: by the loss of its link, and again if its acknowledgement was lost too.
-        if record.outcome is not None and not record.delivered and self._follows(record):
+        if not record.delivered and self._follows(record):
             record.delivered = True
             self.texts = (*self.texts, record)
 
