@@ -65,21 +65,19 @@ class Writer(ABC):
             if not self._ended:
                 self.group.start_soon(self._write_out)
 
-    def forget_frames(self, link: int) -> None:
-        """This connection is gone: the machine writes again what it owes."""
-        if self._unwritten:
-            self._unwritten = deque(frame for frame in self._unwritten if frame.link != link)
-
     async def flush(self) -> None:
-        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task continues it."""
-        if self._writing or not self._unwritten:
-            return
-        try:
-            await self._write_out()
-        except BaseException:
-            self.step()
-            self.write_later()
-            raise
+        """Write everything, unless somebody is at it already, and let others run now and then.
+
+        Cancelling loses nothing: a task continues it.
+        """
+        if self._unwritten and not self._writing:
+            try:
+                await self._write_out()
+            except BaseException:
+                self.step()
+                self.write_later()
+                raise
+        await self._slice.share()
 
     async def _write_out(self) -> None:
         while True:
@@ -110,7 +108,7 @@ class Writer(ABC):
     async def _send(self, frame: Frame) -> None:
         transport = self.connections.get(frame.link)
         if transport is None:
-            return  # it is gone, and the machine knows what it owes
+            return  # it is gone, and the machine writes again what it owes
         data = self._made(frame, transport)
         frame.begin()
         try:
