@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -62,8 +62,12 @@ class Writer(ABC):
         """Let a task of the writer's own write what was taken."""
         if self._unwritten and not self._writing:
             self._writing = True
-            if not self._ended:
-                self.group.start_soon(self._write_out)
+            self.start_writing(self._write_out)
+
+    def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+        if not self._ended:
+            self.group.start_soon(write)
 
     async def flush(self) -> None:
         """Write everything, unless somebody is at it already, and let others run now and then.
