@@ -12,7 +12,8 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextvars import copy_context
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -96,11 +97,13 @@ class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(
         self, session: SDKSession, plan: Plan, starter: Starter, hooks: Sequence[Hooks], deps: object
     ) -> None:
-        super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session, starter)})
+        super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session)})
+        self._starter = starter
         self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
         """The end has come: what is left to do is given some seconds."""
+        self.write(self.machine.frames())  # behind what is being sent now
         super().close()
         self.connections[LINK].leave(leaving.LAST_WORDS)
         self.over.set()
@@ -114,6 +117,14 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def show(self, events: Sequence[Event]) -> None:
         """There are none: the SDK's messages are what the user sees."""
+
+    async def flush(self) -> None:
+        """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled."""
+        self.write_later()
+
+    def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Most is sent in the first step, before it has to wait."""
+        self._starter.start(write(), copy_context())
 
 
 #: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.

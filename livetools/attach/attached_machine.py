@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from livetools.events import Event
 from livetools.protocol.calls import wording
-from livetools.protocol.calls.call_states import Move, Record
+from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Action
 from livetools.protocol.input.resend import Frame, Outbox, Write
@@ -54,10 +54,6 @@ class AttachedMachine(Calls):
         super().close(now, self._outbox.lost())
 
     # Outputs
-
-    def record(self, run: int) -> Record | None:
-        """What is known of a call whose handler runs, or that is still owed something."""
-        return self.records.get(run)
 
     def frames(self) -> list[Frame]:
         """See :meth:`.session_machine.Machine.frames`."""

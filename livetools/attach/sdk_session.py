@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextvars import copy_context
 from math import inf
 from typing import Any, Protocol
 
@@ -14,9 +13,7 @@ from msgspec import json
 
 from livetools.log import get_logger
 from livetools.protocol.messages.incoming import FunctionCall
-from livetools.session.running.task_host import Starter
 from livetools.transport.contract import Gone
-from livetools.transport.loop.wake import make_wake
 
 log = get_logger("livetools.session")
 
@@ -31,61 +28,35 @@ class SDKSession(Protocol):
 
 
 class SDKTransport:
-    """Writes through the SDK's session; its user reads. One message at a time, each in a task of its own: most are sent
-    before they have to wait.
+    """Writes through the SDK's session, one message at a time; its user reads.
 
     A message that was accepted is sent, even if its sender is cancelled; after :meth:`leave` it may be cut off. What
     the SDK raises is logged; the reader learns that a connection is lost.
     """
 
-    def __init__(self, session: SDKSession, starter: Starter) -> None:
+    def __init__(self, session: SDKSession) -> None:
         self._session = session
-        self._context = copy_context()
-        self._starter: Starter | None = starter  # until something is cut off
-        self._sending = False
-        self._shield: anyio.CancelScope | None = None  # around what is being sent
+        self._scope: anyio.CancelScope = (
+            anyio.CancelScope()
+        )  # around the message that is being sent, or was last
         self._ends = inf  # when that is cut off, by the time of the loop
-        self._sent = make_wake()
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""
-        self._ends = anyio.current_time() + seconds
-        if self._shield is not None:
-            self._shield.deadline = self._ends
-
-    @property
-    def writable(self) -> bool:
-        """See :class:`~.contract.Putting`."""
-        return not self._sending
-
-    def put(self, frame: bytes) -> bool:
-        """See :class:`~.contract.Putting`."""
-        if self._starter is None:
-            return False
-        self._sending = True
-        self._starter.start(self._send(frame), self._context.copy())
-        return True
+        self._ends = self._scope.deadline = anyio.current_time() + seconds
 
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.contract.Sending`. It waits its turn, and returns when the frame is sent."""
-        with anyio.CancelScope(shield=True):
-            await self._idle()
-            if not self.put(frame):
-                raise Gone
-            await self._idle()
-
-    async def _send(self, frame: bytes) -> None:
+        """See :class:`~.contract.Sending`."""
+        if self._scope.cancelled_caught:
+            raise Gone
+        self._scope = anyio.CancelScope(shield=True, deadline=self._ends)
         try:
-            with anyio.CancelScope(shield=True, deadline=self._ends) as self._shield:
+            with self._scope:
                 await self._say(json.decode(frame))
-            if self._shield.cancelled_caught:
-                self._starter = None  # nothing more is sent
-                log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
         except (Exception, asyncio.CancelledError) as error:  # it may cancel itself: its time was up
             log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
-        finally:
-            self._sending = False
-            self._sent.set()
+        if self._scope.cancelled_caught:
+            log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
 
     def _say(self, message: dict[str, Any]) -> Coroutine[Any, Any, None]:
         """Say it with the SDK's method for this kind of message, which encodes it again.
@@ -100,10 +71,6 @@ class SDKTransport:
         return self._session.send_client_content(
             turns=content["turns"], turn_complete=content["turnComplete"]
         )
-
-    async def _idle(self) -> None:
-        while self._sending:
-            await self._sent.wait()
 
 
 def calls_of(message: Any) -> Sequence[FunctionCall]:

@@ -98,8 +98,7 @@ class Dispatch:
     def fail(self, error: Exception) -> None:
         """The session is over: nothing more will be said."""
         for item in self.unasked:
-            if item.receipt is not None:
-                item.receipt.end(error)
+            item.end(error)
         self.unasked = ()
 
     # What is written
@@ -107,7 +106,9 @@ class Dispatch:
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
         calls, input, connection = self.calls, self.input, self.connection
-        late = calls.texts or self.unasked or self.since < inf
+        late = calls.texts or self.unasked
+        if not late:
+            self.since = inf
         if not (calls.replies.queue or input.queue or late or self.ahead):
             return []
         frames, self.ahead = list(self.ahead), ()
@@ -191,9 +192,6 @@ class Dispatch:
 
     def _speaks(self, now: float) -> bool:
         """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
-        if not (self.calls.texts or self.unasked):
-            self.since = inf
-            return False
         self.since = min(self.since, now)
         # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
         prompted = any(item.prompts for item in self.input.queue)

@@ -21,13 +21,7 @@ from math import inf
 from typing import Any
 
 from livetools.errors import LocalProtocolError
-from livetools.events import (
-    Call,
-    Event,
-    Interrupted,
-    Reconnected,
-    Reconnecting,
-)
+from livetools.events import Call, Event, Interrupted, Reconnected, Reconnecting
 from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.connection.connection_states import READABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
@@ -469,7 +463,7 @@ class Machine(View):
         end = self.calls.end
         if end is not None and end.error is not None:  # the last error goes first
             return None if self.calls.replies.queue or self.outbox.writing else end
-        return end if self.connection.usable and self.to_come.said() else None
+        return end if end and self.connection.usable and self.to_come.said() else None
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
@@ -482,10 +476,7 @@ class Machine(View):
             # Its text neither waits nor is followed by a turn: it was spent, and is written again.
             if exchange is not None and exchange.turn is None and question not in self.input.queue:
                 self.input.again(question)
-        end = self._end_due() if self.calls.end else None
-        if end is None and self.limits.limited:
-            end = self.limits.due(now)
-        if end is not None:
+        if (self.calls.end or self.limits.limited) and (end := self._end_due() or self.limits.due(now)):
             self._do(self.connection.close(now, end.error), now)
         elif self.parking.until < inf or self.connection.state is _LEAVING:
             self._leave_if_quiet(now)

@@ -62,7 +62,7 @@ class View:
 
     def record(self, run: int) -> Record | None:
         """What is known of a call whose handler runs, or that is still owed something."""
-        return self.calls.records.get(run)
+        return self.calls.record(run)
 
     @property
     def handle(self) -> str | None:
@@ -129,7 +129,7 @@ class View:
         calls, moves = self.calls, self.changes.awaits(receipt)
         # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
         # change by a move waits until no call is open, the caller's included.
-        return calls.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
+        return calls.slots.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""

@@ -95,7 +95,6 @@ class Asking:
     def __init__(self, driver: SessionDriver, text: str) -> None:
         self._driver = driver
         self._wake = make_wake()
-        self._begun = False
         self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
         self._mark = driver.inbox.mark()
@@ -103,13 +102,11 @@ class Asking:
         self.exchange, self._receipt = driver.machine.ask(text, self._asked_at)
         self.exchange.watch(self._wake.set)
         self._receipt.watch(self._wake.set)
+        driver.step()
 
     async def next(self) -> Event | None:
         """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle of it."""
         exchange, receipt = self.exchange, self._receipt
-        if not self._begun:
-            self._begun = True
-            await self._driver.follow()
         while True:
             self._driver.check(receipt)
             # What came before an end is handed out first, so each of these is looked at again after every wait.
@@ -125,6 +122,7 @@ class Asking:
                 return None
             # Before each wait: a call that began since may be one that waits for the tool that asks here.
             self._driver.check_answerable(exchange.calls)
+            await self._driver.flush()
             await self._driver.woken(self._wake)
             self._slice.rested()
 

@@ -7,7 +7,7 @@ from typing import Literal, Never
 
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript.transcript import MAX_HISTORY
+from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields
 from livetools.setup import option_defaults as defaults
@@ -171,8 +171,9 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        rest = deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store, max_history
-        return Session(Startup(plan, endpoint, dialer, policy, *rest))
+        transcript = Transcript(max_bytes=max_history, transcribed=plan.transcribed)
+        rest = policy, deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store
+        return Session(Startup(plan, endpoint, dialer, transcript, *rest))
 
 
 #: The arguments that go to the endpoint, and to the plan, as they were given.

@@ -107,7 +107,7 @@ class Session(SessionBase):
             return
         driver = self._here()
         driver.close()
-        await driver.follow_up()
+        await driver.flush()
         await driver.over.wait()
 
     async def park(self, within: float = PARKING_TIMEOUT) -> str | None:

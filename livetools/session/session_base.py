@@ -242,7 +242,7 @@ class SessionBase:
         if whole:
             driver.media(outgoing.audio(whole, rate), "audio")
         if driver.has_more:  # fifty times a second and session: no coroutine more than it takes
-            await driver.follow_up()
+            await driver.flush()
 
     async def send_video(self, jpeg: Buffer) -> None:
         """Send one frame of video, a JPEG (or PNG, or WebP); the model looks at about one a second.
@@ -252,7 +252,7 @@ class SessionBase:
         frame = outgoing.video(*image(jpeg))
         driver = self._live()
         driver.media(frame, "video")
-        await driver.follow_up()
+        await driver.flush()
 
     async def end_audio(self) -> None:
         """Say that the microphone is off: the model answers what was sent. More audio may follow later.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
+from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.plan_fields import Plan
@@ -29,27 +28,23 @@ class Startup:
     plan: Plan
     endpoint: Endpoint
     dialer: Dialer
+    transcript: Transcript
     policy: ReconnectPolicy | None = None
     deps: object = None
     hooks: Sequence[Hooks] = ()
     clock: Clock = field(default_factory=SystemClock)
     store: HandleStore | None = None
-    max_history: int = MAX_HISTORY
-    transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
     keeper: Keeper | None = None  # of a session that runs, if it has a store
     make_keeper: KeeperMaker = Keeper
-
-    def __post_init__(self) -> None:
-        self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
-        full = "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped"
-        self.transcript.if_full(partial(log.warning, full))
 
     async def load(self, session: object) -> Sequence[Call]:
         """Ask the store what ``session``, which is about to open, continues. The calls that an earlier process of the
         conversation has left behind."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
+        full = "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped"
+        self.transcript.if_full(lambda most: log.warning(full, most))
         if self.store is not None:
             resumed = None
             if self.plan.handle is None:  # else that one is resumed, and not the one in the store

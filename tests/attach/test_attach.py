@@ -375,6 +375,30 @@ def test_leaving_waits_for_a_send_that_does_not_return_five_seconds_and_says_so(
     assert caplog.text.count("was not sent: the SDK's session did not take it in time") == 1
 
 
+async def test_answers_keep_their_order_and_none_is_sent_by_a_task_of_the_users() -> None:
+    users: set[object] = set()
+
+    class Watched(Flood):
+        async def send_tool_response(self, *, function_responses: Any) -> None:
+            users.discard(asyncio.current_task())
+            await anyio.sleep(0)
+            self.answers += function_responses
+
+    async def get_weather(city: str) -> str:
+        """Current weather in a city."""
+        users.add(asyncio.current_task())
+        return city
+
+    session = Watched(message(CALL), message(CALL_2))
+    async with livetools.attach(session, [get_weather], model=MODEL) as live:
+        await anext(live)
+        await anext(live)
+        users.add(asyncio.current_task())
+        await everybody_waits()
+    assert [answer["id"] for answer in session.answers] == ["c1", "c2"]
+    assert len(users) == 3
+
+
 def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
     class Slow(Flood):
         async def send_tool_response(self, *, function_responses: Any) -> None:

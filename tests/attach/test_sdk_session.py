@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,6 @@ from support.waiting import everybody_waits
 
 from livetools.attach.sdk_session import SDKTransport, calls_of, close_code
 from livetools.protocol.messages.incoming import FunctionCall
-from livetools.session.running.task_host import Starter
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
@@ -28,21 +26,18 @@ def anyio_backend() -> str:
 
 
 class Full:
-    """A session of google-genai's, whose socket takes a frame when it is told to. ``tasks``: who has sent."""
+    """A session of google-genai's, whose socket takes a frame when it is told to."""
 
     def __init__(self) -> None:
         self.sent: list[Any] = []
-        self.tasks: set[object] = set()
         self.gate = anyio.Event()
         self.error: BaseException | None = None
         self.patience: float | None = 5.0
 
     async def _send(self, what: Any) -> None:
-        self.tasks.add(asyncio.current_task())
         async with asyncio.timeout(self.patience):
             if not self.gate.is_set():  # anyio's wait lets others run in any case
                 await self.gate.wait()
-        self.tasks.add(asyncio.current_task())
         if self.error is not None:
             raise self.error
         self.sent.append(what)
@@ -64,66 +59,30 @@ def text(number: int) -> bytes:
     return json.dumps({"realtimeInput": {"text": str(number)}}).encode()
 
 
-@asynccontextmanager
-async def running(session: Full) -> AsyncIterator[SDKTransport]:
-    async with anyio.create_task_group() as group, Starter(group) as starter:
-        yield SDKTransport(session, starter)
-
-
-async def until_writable(transport: SDKTransport) -> None:
-    with anyio.fail_after(5):
-        while not transport.writable:
-            await anyio.lowlevel.checkpoint()
-
-
-async def test_what_need_not_wait_is_sent_soon() -> None:
+async def test_what_is_handed_over_is_said_with_the_method_for_it() -> None:
     session = Full()
     session.gate.set()
+    transport = SDKTransport(session)
     answers: list[Any] = [{"id": "c1", "name": "f", "response": {"output": 1}}]
-    async with running(session) as transport:
-        assert transport.writable
-        assert transport.put(json.dumps({"toolResponse": {"functionResponses": answers}}).encode())
-        await everybody_waits()
-        assert transport.writable
-        assert transport.put(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
-    assert session.sent == [answers, ([], True)]
+    await transport.send(json.dumps({"toolResponse": {"functionResponses": answers}}).encode())
+    await transport.send(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
+    await transport.send(text(1))
+    assert session.sent == [answers, ([], True), "1"]
 
 
-async def test_frames_keep_their_order_and_none_is_sent_by_a_task_of_the_users() -> None:
+async def test_what_was_taken_is_sent_though_whoever_waits_is_cancelled() -> None:
     session = Full()
-    async with running(session) as transport:
-        transport.put(text(1))
-        assert not transport.writable
-        async with anyio.create_task_group() as group:
-            group.start_soon(transport.send, text(2))
-            await everybody_waits()
-            assert session.sent == []
-            session.gate.set()
-        assert transport.writable
-        await transport.send(text(3))
-    assert session.sent == ["1", "2", "3"]
-    assert asyncio.current_task() not in session.tasks
-
-
-async def test_what_was_taken_is_sent_though_whoever_waits_and_the_group_are_cancelled() -> None:
-    session = Full()
-
-    async def opens() -> None:
+    transport = SDKTransport(session)
+    async with anyio.create_task_group() as group:
+        group.start_soon(transport.send, text(1))
         await everybody_waits()
-        session.gate.set()
-
-    async with anyio.create_task_group() as outside:
-        async with running(session) as transport:
-            with anyio.CancelScope() as scope:
-                transport.put(text(1))
-                scope.cancel()
-                outside.start_soon(opens)
-                await transport.send(text(2))
-            await transport.send(text(3))
-            session.gate = anyio.Event()
-            transport.put(text(4))
-            outside.start_soon(opens)  # while the group ends
-    assert session.sent == ["1", "2", "3", "4"]
+        group.cancel_scope.cancel()
+        asyncio.get_running_loop().call_soon(session.gate.set)
+    assert session.sent == ["1"]
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await transport.send(text(2))
+    assert session.sent == ["1", "2"]
 
 
 class Secret(Exception):
@@ -140,17 +99,14 @@ async def test_what_cannot_be_sent_is_logged_and_holds_nothing_up(
     session.error = error
     if when == "at once":
         session.gate.set()
-    async with running(session) as transport:
-        transport.put(text(1))
-        session.gate.set()
-        await everybody_waits()
-        assert transport.writable
-        session.error = None
-        for number in (2, 3):  # at once, and after a wait
-            transport.put(text(number))
-            await everybody_waits()
-            session.gate = anyio.Event()
-            asyncio.get_running_loop().call_soon(session.gate.set)
+    asyncio.get_running_loop().call_soon(session.gate.set)
+    transport = SDKTransport(session)
+    await transport.send(text(1))
+    session.error = None
+    for number in (2, 3):  # at once, and after a wait
+        await transport.send(text(number))
+        session.gate = anyio.Event()
+        asyncio.get_running_loop().call_soon(session.gate.set)
     assert session.sent == ["2", "3"]
     assert f"could not be sent ({type(error).__name__})" in caplog.text
     assert "secret" not in caplog.text
@@ -164,10 +120,7 @@ async def test_a_send_whose_own_time_is_up_before_it_is_gone_on_with_is_told_so(
             async with asyncio.timeout(0):
                 await super()._send(what)
 
-    session = Hasty()
-    async with running(session) as transport:
-        transport.put(text(1))
-        await until_writable(transport)
+    await SDKTransport(Hasty()).send(text(1))
     assert "could not be sent (TimeoutError)" in caplog.text
 
 
@@ -179,9 +132,7 @@ async def test_a_session_whose_sends_are_not_what_they_should_be_holds_nothing_u
             self.sent.append(text)
 
     session = Plain()
-    async with running(session) as transport:
-        assert transport.put(text(1))
-        await until_writable(transport)
+    await SDKTransport(session).send(text(1))
     assert session.sent == ["1"]
     assert "could not be sent (TypeError)" in caplog.text
 
@@ -190,21 +141,17 @@ def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_noth
     async def main() -> None:
         session = Full()
         session.patience = None
-        async with anyio.create_task_group() as group, Starter(group) as starter:
-            transport = SDKTransport(session, starter)
-            transport.put(text(1))
-            group.start_soon(gone, transport)  # it waits for its turn
+        transport = SDKTransport(session)
+        async with anyio.create_task_group() as group:
+            group.start_soon(transport.send, text(1))
             await everybody_waits()
             group.cancel_scope.cancel()
             began = anyio.current_time()
             transport.leave(5.0)
         assert anyio.current_time() - began == pytest.approx(5.0)
-        assert not transport.put(text(3))
-        assert session.sent == []
-
-    async def gone(transport: SDKTransport) -> None:
         with pytest.raises(Gone):
             await transport.send(text(2))
+        assert session.sent == []
 
     virtual.run("asyncio", main)
 

@@ -32,18 +32,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from livetools.events import Call
 from livetools.protocol.messages.outgoing import encode
+from livetools.setup.plan_fields import CallPolicy
 
 from .driver_actions import Outcome
-
-if TYPE_CHECKING:
-    from livetools.setup.plan_fields import CallPolicy
 
 
 class CallState(Enum):
@@ -189,7 +187,7 @@ class Record:
         self.delivered = False  # its result has gone as text
         self.outcome: Outcome | None = None
         # Yields that the state of the newest handle does not hold; None: there were none at all.
-        self.kept: Sequence[Mapping[str, Any]] | None = None
+        self.kept: list[Mapping[str, Any]] | None = None
         # Identical calls of which the first runs for all: one list, which each of them has.
         self.shared: list[Record] | None = None
 
@@ -203,19 +201,13 @@ class Record:
         """The call that runs: this one, or the one whose run it shares."""
         return self.shared[0] if self.shared else self
 
-    def keep(self, part: Mapping[str, Any]) -> None:
-        """This part of its result goes with the text, should one be owed."""
-        if not isinstance(self.kept, list):
-            self.kept = []
-        self.kept.append(part)
-
-    def packed(self) -> AnsweredCall | None:
-        """What needs to be remembered of the call, if it is answered; ``None`` where its record itself must be kept."""
+    def packed(self) -> Record | AnsweredCall:
+        """What needs to be remembered of the call: once it is answered, few bytes, if they hold all of it."""
         outcome, policy = self.outcome, self.policy
         # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
         keeps = self.running or self.kept or policy.undo or policy.background
-        if self.state is not _PAID or outcome is None or outcome.parts or keeps:
-            return None
+        if keeps or self.state is not _PAID or outcome is None or outcome.parts:
+            return self
         return AnsweredCall(
             self.run, self.link, outcome.encoded or encode(outcome.response), outcome.scheduling
         )
@@ -279,15 +271,3 @@ class Ledger:
         if state not in HELD and not record.running:
             self.records.pop(record.run, None)  # nothing can settle this call any more
         return effects
-
-
-def told(record: Record, now: float) -> dict[str, object]:
-    """A call in plain words, for ``stats()``."""
-    return {
-        "id": record.call.id,
-        "name": record.call.name,
-        "state": record.state.name.lower(),
-        "waiting_for": record.phase.value,
-        "running": record.running,
-        "seconds": now - record.since,
-    }

@@ -55,7 +55,6 @@ class Item(Frame, eq=False):
     doubtful: bool = False  # it says nothing, and may start no turn of the model
     contents: tuple[Mapping[str, Any], ...] = ()  # its part of the conversation
     inside: bool = False  # sent while an activity was open
-    again: bool = False  # the lost connection may not have delivered it
     event: Event | None = None  # told when it is handed to a socket for the first time
     results: tuple[Call, ...] = ()  # the calls whose results it carries
 
@@ -213,8 +212,6 @@ class InputQueue:
         # What closes every connection is sorted out first, or the session would reconnect with it without end. What was
         # written twice is queued once.
         again = self._patient([item for item in dict.fromkeys(unread) if isinstance(item, Item)], crossed)
-        for item in again:
-            item.again = True
         transparent = self.outbox.transparent
         # There the frames of an activity are written again one by one, so its beginning is that of the last handle's
         # state.
@@ -240,7 +237,7 @@ class InputQueue:
         for item in self.queue:
             # What was read is in the seed. Media that was sent is stale, and the activity that it belonged to is opened
             # again.
-            if not item.again or item.owed:
+            if item.write is None or item.owed:
                 kept.append(item)
             elif item.kind in ACTIVITY_MARKS:
                 self._start = item if item.kind == "activity_start" else None
@@ -257,8 +254,7 @@ class InputQueue:
     def fail(self, error: Exception) -> None:
         """The session is over: what waits will not be sent."""
         for item in (*self.queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
-            if isinstance(item, Item) and item.receipt is not None:
-                item.receipt.end(error)
+            item.end(error)
         self.queue.clear()
         self.backlog = self._large = 0
         self.untold = bool(self._untold)
@@ -327,8 +323,7 @@ class InputQueue:
                 kept.append(item)
             else:
                 self._tell(InputDropped(1, FATAL))
-                if item.receipt is not None:
-                    item.receipt.end()  # the service had it, even if each connection ended in the middle of the write
+                item.end()  # the service had it, even if each connection ended in the middle of the write
                 for call in item.results:
                     self._tell(ToolLost(call, "dropped"))
         return kept

@@ -183,6 +183,11 @@ class Frame(Delivery, eq=False):
         """The bytes, as they are now; ``None``: there is nothing left to write."""
         return self.data
 
+    def end(self, error: Exception | None = None) -> None:
+        """Nobody waits for it any more: a socket was handed it, or it will not be sent, for this reason."""
+        if self.receipt is not None:
+            self.receipt.end(error)
+
     def begin(self) -> None:
         """The writer begins it."""
         self.begun = True

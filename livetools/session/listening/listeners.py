@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
 from livetools.session.frame_log import Direction, FrameListener
@@ -74,16 +73,16 @@ class Listeners:
 
     def __init__(self) -> None:
         self.taps: tuple[FrameListener, ...] = ()
-        self._all: tuple[Guarded, ...] = ()
+        self.all: tuple[Guarded, ...] = ()  # who hears: read-only from outside
 
     def add(self, listener: object, name: str) -> None:
         """From now on it hears everything. ``name``: in the log."""
         # Another tuple, so that a listener can add or remove one while all are called.
-        self._all = (*self._all, Guarded(name, listener))
+        self.all = (*self.all, Guarded(name, listener))
 
     def remove(self, listener: object) -> None:
         """It hears nothing more. Nothing happens where it is not in the list."""
-        self._all = tuple(each for each in self._all if each.listener is not listener)
+        self.all = tuple(each for each in self.all if each.listener is not listener)
 
     def observe(self, hooks: Iterable[Hooks], session: SessionLike) -> None:
         """Add what ``on_session`` of each hook returns. Called before the handlers are made, which inherit the context
@@ -93,12 +92,7 @@ class Listeners:
             if (observer := Guarded(name, hook).tell("on_session", session)) is not None:
                 self.add(observer, name)
 
-    def event(self, event: Event) -> None:
-        """Something has happened; the user gets the event next."""
-        if self._all:  # nearly always there are none
-            self.tell("event", event)
-
     def tell(self, what: str, *args: object) -> None:
         """Call this method of each listener that has it."""
-        for each in self._all:
+        for each in self.all:
             each.tell(what, *args)

@@ -69,10 +69,10 @@ class Driver(Writer, Generic[M]):
         machine: M,
         clock: Clock,
         starter: Starter,
-        connections: Mapping[int, Any],
+        lines: Mapping[int, Any],
         taps: Sequence[object] = (),
     ) -> None:
-        super().__init__(connections, starter.group, taps)
+        super().__init__(lines, starter.group, taps)
         self.machine, self.clock = machine, clock
         self.over = anyio.Event()
         self.timer = make_timer(clock, self._ring, self.group, lambda: self.tasks.in_threads())
@@ -126,17 +126,12 @@ class Driver(Writer, Generic[M]):
     async def follow(self) -> None:
         """What follows from an input of a task that may wait. Cancelling takes nothing back."""
         self.step()
-        await self.follow_up()
+        await self.flush()
 
     @property
     def has_more(self) -> bool:
-        """Whether there is something to :meth:`follow_up`."""
+        """Whether there is something to :meth:`flush`."""
         return bool(self._unwritten) or self._slice.over()
-
-    async def follow_up(self) -> None:
-        """Write what was taken, and let others run now and then."""
-        await self.flush()
-        await self._slice.share()
 
     def background(self) -> None:
         """What follows from an input of a task that must not wait for a socket."""

@@ -43,18 +43,12 @@ class SessionDriver(Driver[Machine]):
         self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: Ready
     ) -> None:
         """``left``: calls of an earlier process. ``ready``: the session is open, or never will be."""
-        plan, hooks, transcript, listeners = (
-            startup.plan,
-            startup.hooks,
-            startup.transcript,
-            startup.listeners,
-        )
-        machine = Machine(plan, reconnect=startup.policy, transcript=transcript, left=left)
+        plan, hooks, listeners = startup.plan, startup.hooks, startup.listeners
+        machine = Machine(plan, reconnect=startup.policy, transcript=startup.transcript, left=left)
         self.sockets = Sockets(starter, startup.dialer, startup.endpoint, self)
         super().__init__(machine, startup.clock, starter, self.sockets.standing, listeners.taps)
-        runner = ToolRunner(self, plan.response_key, hooks, startup.deps, session)
-        self.tasks = Tasks(starter, runner)
-        self._transcript, self._listeners, self._ready = transcript, listeners, ready
+        self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, startup.deps, session))
+        self._transcript, self._listeners, self._ready = startup.transcript, listeners, ready
         self.inbox = UnreadEvents()
         self._line_log = ConnectionLog(self.clock)
         self.error: Exception | None = None
@@ -110,7 +104,8 @@ class SessionDriver(Driver[Machine]):
                 self._ready()
         for event in events:
             self._transcript.event(event)
-            self._listeners.event(event)
+            for listener in self._listeners.all:
+                listener.tell("event", event)
         self.inbox.put(events)
 
     def media(self, frame: bytes, kind: str) -> None:
@@ -159,7 +154,6 @@ class SessionDriver(Driver[Machine]):
         """A connection ended, or never was."""
         if self.frame_taps is not None:
             self.frame_taps.closed(link, close)
-        self.forget_frames(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
         # A connection that was replaced as planned, or never was open, is not counted as a loss.

@@ -18,16 +18,13 @@ import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError
 from livetools.transport.loop.wake import make_wake, on_trio, this_loop
-
-if TYPE_CHECKING:
-    import trio
 
 Ready: TypeAlias = Callable[[], None]
 Main: TypeAlias = Callable[[TaskGroup, Ready], Awaitable[None]]
@@ -104,7 +101,7 @@ class Host:
         self._stopped = False
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
-        self._nursery: contextlib.AbstractAsyncContextManager[trio.Nursery] | None = None
+        self._nursery: contextlib.AbstractAsyncContextManager[Any] | None = None
 
     async def start(self, main: Main) -> None:
         """Start ``main`` and return once it is ready, or has returned before that.
@@ -200,15 +197,10 @@ class Host:
                 await serving
                 group.cancel_scope.cancel()
         except BaseExceptionGroup as error:
-            self._error = _first(error)
+            self._error = error
+            while isinstance(self._error, BaseExceptionGroup):  # the first that is not a group
+                self._error = self._error.exceptions[0]
         finally:
             self._ready.set()
             if self._ended is not None:
                 self._ended.set()
-
-
-def _first(error: BaseException) -> BaseException:
-    """The first error that is not a group."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

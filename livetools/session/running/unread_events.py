@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from livetools import events
 from livetools.errors import ConcurrencyError
@@ -169,29 +170,19 @@ def _weight(event: Event) -> int:
     """
     if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
         return len(event.data)
-    size, looked = 0, 0
-    waiting: list[object] = [event]
-    while waiting and looked < LOOKED:
-        value = waiting.pop()
-        looked += 1
-        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
-            size += len(value)  # type: ignore[arg-type]  # asked above
-            continue
-        inner = _inner(value)
-        size += EVENT_OVERHEAD * len(inner)
-        waiting += inner
-    return size
-
-
-def _inner(value: object) -> Sequence[object]:
-    kind = type(value)
-    try:
-        if issubclass(kind, dict | MappingProxyType):
-            return list(value.values())  # type: ignore[attr-defined]  # asked above
-        if issubclass(kind, list | tuple):
-            return value  # type: ignore[return-value]
-        if hasattr(kind, "__dataclass_fields__"):
-            return [getattr(value, name) for name in kind.__dataclass_fields__]
-    except Exception:
-        log.debug("a %s could not be weighed", kind.__name__)
-    return ()
+    size = 0
+    values: list[Any] = [event]
+    for value in islice(values, LOOKED):  # what is in a value is put behind the others
+        kind = type(value)
+        try:
+            if issubclass(kind, str | bytes):  # not isinstance: it would ask the value
+                size += len(value)
+            elif issubclass(kind, dict | MappingProxyType):
+                values += value.values()
+            elif issubclass(kind, list | tuple):
+                values += value
+            elif hasattr(kind, "__dataclass_fields__"):
+                values += [getattr(value, name) for name in kind.__dataclass_fields__]
+        except Exception:
+            log.debug("a %s could not be weighed", kind.__name__)
+    return size + EVENT_OVERHEAD * (len(values) - 1)

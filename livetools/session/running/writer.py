@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -62,24 +62,26 @@ class Writer(ABC):
         """Let a task of the writer's own write what was taken."""
         if self._unwritten and not self._writing:
             self._writing = True
-            if not self._ended:
-                self.group.start_soon(self._write_out)
+            self.start_writing(self._write_out)
 
-    def forget_frames(self, link: int) -> None:
-        """This connection is gone: the machine writes again what it owes."""
-        if self._unwritten:
-            self._unwritten = deque(frame for frame in self._unwritten if frame.link != link)
+    def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+        if not self._ended:
+            self.group.start_soon(write)
 
     async def flush(self) -> None:
-        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task continues it."""
-        if self._writing or not self._unwritten:
-            return
-        try:
-            await self._write_out()
-        except BaseException:
-            self.step()
-            self.write_later()
-            raise
+        """Write everything, unless somebody is at it already, and let others run now and then.
+
+        Cancelling loses nothing: a task continues it.
+        """
+        if self._unwritten and not self._writing:
+            try:
+                await self._write_out()
+            except BaseException:
+                self.step()
+                self.write_later()
+                raise
+        await self._slice.share()
 
     async def _write_out(self) -> None:
         while True:
@@ -110,7 +112,7 @@ class Writer(ABC):
     async def _send(self, frame: Frame) -> None:
         transport = self.connections.get(frame.link)
         if transport is None:
-            return  # it is gone, and the machine knows what it owes
+            return  # it is gone, and the machine writes again what it owes
         data = self._made(frame, transport)
         frame.begin()
         try:

@@ -253,4 +253,4 @@ async def test_a_session_whose_hooks_look_at_calls_alone_has_no_task_for_them(op
         pass
 
     async with opened(hooks=[Calls()]) as line:
-        assert line.session._assembly.listeners._all == ()
+        assert line.session._assembly.listeners.all == ()
