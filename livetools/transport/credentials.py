@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from http import HTTPStatus
 from typing import TypeAlias
 
 import anyio.to_thread
@@ -28,8 +27,6 @@ _NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
     re.I,
 )
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-#: How a dial is answered whose credentials are not accepted: refreshed ones may be.
-NOT_ACCEPTED = frozenset({HTTPStatus.UNAUTHORIZED})
 
 
 class Identity:

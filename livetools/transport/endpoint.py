@@ -13,15 +13,18 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http.client import UNAUTHORIZED
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.errors import AuthenticationError, ConfigError
 from livetools.setup.config_fields import both_set
+from livetools.setup.secrecy import Secrets
 
 from .credentials import EPHEMERAL, KEYS, GoogleCloud, Identity, Key, KeySource, application_default, no_key
 
-GEMINI = "https://generativelanguage.googleapis.com"
+#: Of Vertex AI, by location. The other locations' begin with their name.
+_VERTEX_HOSTS = {"global": "aiplatform", "us": "aiplatform.us.rep", "eu": "aiplatform.eu.rep"}
 PLACEHOLDER = "loopback-needs-no-key"
 
 _GOOGLE_CLOUD = (
@@ -31,17 +34,8 @@ _GOOGLE_CLOUD = (
 )
 
 _METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
-_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 #: The headers that google-genai sends by itself, and that say nothing about this session.
 _SDK_HEADERS = frozenset({"content-type", "x-goog-api-key", "user-agent", "x-goog-api-client"})
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One dial: the URL, and the headers, which hold a secret."""
-
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
 
 
 @dataclass
@@ -75,19 +69,20 @@ class Endpoint(Given):
         """The URL, as far as it is known before a callable has given its key."""
         return self._url(self.identity.ephemeral)
 
-    async def target(self) -> Target:
-        """The URL and fresh headers for one dial.
+    async def target(self) -> Secrets:
+        """The ``url`` and fresh ``headers`` for one dial.
 
         Raises a ``LiveToolsError`` without a secret when credentials cannot be had. Safe to cancel.
         """
         granted = await self.identity.grant()
         ephemeral = granted.get("Authorization", "").startswith(f"Token {EPHEMERAL}")
         headers = {name: value for name, value in granted.items() if not self._has(name)}
-        return Target(self._url(ephemeral), {**headers, **self.headers})
+        return Secrets(url=self._url(ephemeral), headers={**headers, **self.headers})
 
-    async def renew(self, target: Target) -> bool:
-        """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
-        return not self._has("authorization") and await self.identity.renew(target.headers)
+    async def renew(self, target: Secrets, error: AuthenticationError) -> bool:
+        """The dial of ``target`` was refused. Whether another dial can show newer credentials."""
+        own = self._has("authorization")
+        return error.code == UNAUTHORIZED and not own and await self.identity.renew(target.headers)
 
     def advised(self, error: AuthenticationError) -> AuthenticationError:
         """``error`` with advice for Google Cloud's credentials, where these were shown and not an API key."""
@@ -134,8 +129,6 @@ def resolve(
     variables that were looked at. No text of it holds a key.
     """
     environ = os.environ if environ is None else environ
-    if given.base_url is not None and not isinstance(given.base_url, str):
-        raise ConfigError(f"base_url is a {type(given.base_url).__name__}: expected a URL like 'wss://host'")
     for name, key in (("base_url", "baseUrl"), ("api_version", "apiVersion")):
         if (configured := (http_options or {}).get(key)) is not None:
             if getattr(given, name) is not None:
@@ -146,9 +139,11 @@ def resolve(
         _add_client(given, client)
     else:
         _add_environment(given, environ)
+    host = "generativelanguage"
     if given.vertexai:
         _complete_vertex(given, default)
-    usual = _vertex_host(given.location) if given.vertexai else GEMINI
+        host = _VERTEX_HOSTS.get(given.location or "global", f"{given.location}-aiplatform")
+    usual = f"https://{host}.googleapis.com"
     base, loopback = websocket_url(usual if given.base_url is None else given.base_url, allow_insecure)
     identity = _identity(given, loopback, environ)
     asked = given.api_version is not None
@@ -170,15 +165,13 @@ def _version(given: Given, early: bool, environ: Mapping[str, str]) -> str:
     return version
 
 
-def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
-    checked: dict[str, str] = {}
+def _checked_headers(headers: Mapping[str, Any]) -> dict[str, str]:
     for name, value in headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", str(name)):
             raise ConfigError(f"config.http_options.headers: {name!r} is not a header's name")
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():
             raise ConfigError(f"config.http_options.headers: the value of {name} is not a header's value")
-        checked[name] = value
-    return checked
+    return dict(headers)
 
 
 # Who said it: a client, or the arguments and the environment
@@ -196,9 +189,8 @@ def _add_client(given: Given, client: object) -> None:
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
-        kind = type(client).__name__
         raise ConfigError(
-            f"client is a {kind}, not a google.genai.Client of version 3: pass api_key= instead"
+            f"client is not a google.genai.Client of version 3 ({type(client)}): pass api_key= instead"
         )
     headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
@@ -229,25 +221,16 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
             raise ConfigError(f"{variable} is set, and {error}") from None
         given.base_url = named
     keys = [environ[name] for name in KEYS if environ.get(name)]
-    key = keys[0] if keys else None
     if given.api_key is None and len(keys) > 1:
         given.warnings += (f"{' and '.join(KEYS)} are both set; {KEYS[0]} is used",)
-    if given.vertexai:
-        _add_project(given, key, environ)
-    elif given.api_key is None:
-        given.api_key = key
-
-
-def _add_project(given: Given, key: str | None, environ: Mapping[str, str]) -> None:
-    """Vertex AI: arguments go before the environment, a project before a key (google-genai)."""
     project, location = environ.get("GOOGLE_CLOUD_PROJECT"), environ.get("GOOGLE_CLOUD_LOCATION")
-    said = given.project or given.location
-    if given.api_key is not None and not said:
-        return  # a key of the express mode knows its project
-    if given.api_key is None and key and not (said or given.credentials is not None or project or location):
-        given.api_key = key
-    # A private gateway learns of no project that it was not meant to know.
-    elif _is_google(given.base_url) or (given.project and given.location):
+    own = given.project or given.location or given.credentials is not None
+    informed = _is_google(given.base_url) or (given.project and given.location)
+    # Vertex AI: arguments go before the environment, a project before a key (google-genai).
+    if given.api_key is None and keys and not (given.vertexai and (own or project or location)):
+        given.api_key = keys[0]
+    # A key of the express mode knows its project. A private gateway learns of none that it was not meant to know.
+    elif given.vertexai and informed and (given.api_key is None or own):
         given.project = given.project or project or None
         given.location = given.location or location or None
 
@@ -298,15 +281,9 @@ def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Ident
 
 
 def _is_google(base_url: str | None) -> bool:
-    return base_url is None or (urlsplit(base_url).hostname or "").endswith(".googleapis.com")
-
-
-def _vertex_host(location: str | None) -> str:
-    if location in (None, "global"):
-        return "https://aiplatform.googleapis.com"
-    if location in {"us", "eu"}:
-        return f"https://aiplatform.{location}.rep.googleapis.com"
-    return f"https://{location}-aiplatform.googleapis.com"
+    # What is no URL is not one of Google's. websocket_url says so later.
+    host = r"\s*\w+://[^/?#]*\.googleapis\.com(:\d+)?([/?#\s]|$)"
+    return base_url is None or re.match(host, str(base_url), re.I) is not None
 
 
 def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
@@ -315,24 +292,21 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     Raises :class:`ConfigError` for what is not a URL, for secrets in it, and for ``ws://`` to another machine.
     """
     try:
-        parts = urlsplit(text.strip())
-    except ValueError:  # such as http://[::1
+        parts = urlsplit(str(text).strip())  # of a config it may be anything
+        _ = parts.port  # reading it is what raises
+    except ValueError:  # such as http://[::1, and http://host:port
         parts = urlsplit("")
-    scheme = _SCHEMES.get(parts.scheme.lower())
-    if scheme is None or not parts.hostname:
-        shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
-        raise ConfigError(f"base_url: {shown!r} is not a URL like 'http://127.0.0.1:80' or 'wss://host'")
+    scheme = parts.scheme.lower().replace("http", "ws")
+    if scheme not in ("ws", "wss") or not parts.hostname:
+        shown = text if re.fullmatch(r"[\w.:/-]*", str(text)) else "what was passed"
+        raise ConfigError(
+            f"base_url: {shown!r} is not a URL like 'wss://host' or 'http://127.0.0.1:80' (ports go from 0 to 65535)"
+        )
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
         raise ConfigError("base_url holds a key, and URLs end up in logs: pass api_key= instead")
-    try:
-        # Reading the port is what raises for one that is not a number.
-        loopback, _ = is_loopback(parts.hostname), parts.port
-    except ValueError:
-        raise ConfigError(
-            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
-        ) from None
+    loopback = is_loopback(parts.hostname)
     if scheme == "ws" and not loopback and not allow_insecure:
         instead = "use wss://, or transport=WebSocket(allow_insecure=True)"
         raise ConfigError(f"base_url: ws:// would send the key to {parts.hostname} unencrypted; {instead}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
 
@@ -25,13 +24,12 @@ from .contract import Gone
 from .line.framing import FIN, PING, PONG, Cutter, frame
 from .line.pings import Pongs
 from .proxy_and_address import STAGGER, connected, is_address
-from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
-
-_HEAD_ENDS = b"\r\n\r\n"
+from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncContextManager[Any], Adapter]:
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocketTransport]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
+    name_loop()  # in this task's context, in which asyncio also runs the callbacks of the connection
     target = parse_uri(url)
     if options["proxy"] is None and not is_address(target.host):
         options["sock"] = await connected(target.host, target.port)
@@ -41,128 +39,114 @@ async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncC
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
     connection: Any = await connect(url, write_limit=1, **options)
-    return connection, AsyncioAdapter(connection)
+    return connection, connection
 
 
-class AsyncioInflow(Inflow):
+class AsyncioFlow(Flow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
     def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
         super().__init__(limits, pongs, now)
         self.cutter = Cutter(limits.max_message)
-        self.head = b""  # the last bytes of the response to the upgrade so far
-        self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
-        self.ended = False  # what comes does not count: it is behind a close, or a violation of the protocol
-        # Set when the line is gone, for this reason; what came before is given away first.
-        self.ending: tuple[Exception | None] | None = None
+        self.cutting = False  # the line will be cut: the peer is to close it, and may not
+        self.lost = False  # the line is, and what came before is given away first
         self.passes = passes()
-        self.cutting: asyncio.TimerHandle | None = None  # of a line that the peer does not close
         # While asyncio's buffer is full: set when there is room, and what ends a line that takes nothing.
         self.full_buffer: tuple[asyncio.Event, Timer] | None = None
 
-    def message(self, message: bytes) -> None:
-        """A message has come whole: it goes to the listener, if there is one."""
-        if self.feed is None or self.waiting:
-            return super().message(message)
-        self.counts.messages += 1
-        self.counts.taken += 1
-        try:
-            self.feed(message)
-        except Exception as error:
-            self.error, self.ended = error, True
-            self.end()
-        return None
 
-
-class PushConnection(Receiving, ClientConnection):
+class PushConnection(WebSocketTransport, ClientConnection):
     """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
 
     The response to the upgrade, control frames and fragments are read by ``websockets``, whole messages and the pongs
-    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
+    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order. A send puts its whole frame
+    into asyncio's buffer at once: only the wait can be cancelled.
     """
 
     def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         now = asyncio.get_running_loop().time  # one bound method for all
-        # Past 30 attributes an object has a dict of its own, which is large and slow: websockets has most of them, so
-        # what is ours is in the inflow.
-        self.inflow: AsyncioInflow = AsyncioInflow(limits, Pongs(self, now), now)
+        self.flow: AsyncioFlow = AsyncioFlow(limits, Pongs(self, now), now)
 
     # What comes
 
     def data_received(self, data: bytes) -> None:
-        inflow = self.inflow
-        inflow.passes.count += 1
-        if self.protocol.state is CONNECTING:
-            data = self._upgrading(data)
-        if not inflow.ended:
-            inflow.cutter.add(data)
-            if not inflow.paused:
+        flow = self.flow
+        flow.passes.count += 1
+        # The lines of the response, until it is complete: the first frame may come in the same read.
+        while self.protocol.state is CONNECTING and data:
+            line, end, data = data.partition(b"\n")
+            self._pass_on(line + end)
+        if not flow.ended:
+            flow.cutter.add(data)
+            if not flow.paused:
                 self._advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        inflow = self.inflow
-        if inflow.look is not None:
-            inflow.look.cancel()
+        flow = self.flow
+        if flow.look is not None:
+            flow.look.cancel()
         self._make_room()
-        inflow.ending = (exc,)
-        if not inflow.paused or inflow.feed is None:
+        flow.blame(exc)
+        flow.lost = True
+        if not flow.paused or flow.feed is None:
             self._advance()  # what came before the end is delivered first
 
     def read_on(self) -> None:
-        if self.inflow.paused:
+        if self.flow.paused:
             self._advance()
 
     def _advance(self) -> None:
         """Give away what has come, but not for longer than others can wait."""
-        inflow, cutter = self.inflow, self.inflow.cutter
-        inflow.silence.heard = inflow.now()
+        flow, cutter = self.flow, self.flow.cutter
+        flow.silence.heard = flow.now()
         until = time.monotonic() + SLICE
-        name_loop()
-        while not inflow.ended and (item := cutter.next()) is not None:
+        while cutter.data and not flow.ended and (item := cutter.next()) is not None:
             if type(item) is bytes:
-                inflow.message(item)
-            elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
+                flow.message(item)
+            elif item[0] != FIN | PONG or not flow.pongs.answer(item[2:]):
                 self._pass_on(item)
             # What came before the end is not held back.
-            full = inflow.feed is None and inflow.full and inflow.ending is None
+            full = flow.feed is None and flow.full and not flow.lost
             # Where nothing is left there is nothing to pause for, however late it is.
-            if full or (time.monotonic() > until and cutter.left):
-                if not inflow.paused:
-                    inflow.paused = True
+            if full or (cutter.data and time.monotonic() > until):
+                if not flow.paused:
+                    flow.paused = True
                     self.transport.pause_reading()
                 if not full:  # else it is resumed when there is room
                     asyncio.get_running_loop().call_soon(self._advance)
                 return
-        if inflow.ending is not None:
-            (cause,), inflow.ending = inflow.ending, None
-            super().connection_lost(cause)
-            inflow.blame(cause)
-            inflow.end()
-        elif inflow.paused:
-            inflow.paused = False
+        if flow.lost:
+            flow.lost = False
+            super().connection_lost(None)
+            flow.end()
+        elif flow.paused:
+            flow.paused = False
             self.transport.resume_reading()
-
-    def _upgrading(self, data: bytes) -> bytes:
-        """Give ``websockets`` its response, and return what came behind it."""
-        inflow = self.inflow
-        seen = inflow.head + data
-        end = seen.find(_HEAD_ENDS)
-        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(inflow.head)
-        inflow.head = seen[-3:]
-        self._pass_on(data[:size])
-        if self.protocol.state is CONNECTING:  # it is refused, with a body
-            self._pass_on(data[size:])
-        return data[size:]
 
     def _pass_on(self, data: bytes) -> None:
         super().data_received(data)
-        inflow, protocol = self.inflow, self.protocol
-        if inflow.cutting is None and protocol.close_expected():
-            inflow.cutting = self.later(LINGER, self.abort)
-        reads = protocol.close_rcvd is None and (protocol.state is OPEN or inflow.left)
-        inflow.ended = not (reads or protocol.state is CONNECTING)
+        flow, protocol = self.flow, self.protocol
+        if not flow.cutting and protocol.close_expected():
+            flow.cutting = True
+            self.later(LINGER, self.abort)
+        reads = protocol.close_rcvd is None and (protocol.state is OPEN or flow.left)
+        flow.ended = not (reads or protocol.state is CONNECTING)
+
+    async def listen(self, feed: Callable[[bytes], None]) -> Gone:
+        """See :data:`~.contract.Listen`."""
+        self.flow.feed = feed
+        try:
+            while True:
+                feed(await self.receive())  # what came before; all else is fed as it comes
+        except Gone as end:
+            return end
+        except Exception:
+            self.abort()
+            raise
+        finally:
+            self.flow.feed = None
 
     # What goes
 
@@ -171,30 +155,41 @@ class PushConnection(Receiving, ClientConnection):
         """Whether a frame may be written."""
         return self.protocol.state is OPEN and not self.transport.is_closing()
 
-    async def write(self, make: Callable[[], bytes]) -> None:
+    @property
+    def writable(self) -> bool:
+        """See :class:`~.contract.Putting`."""
+        return self.flow.full_buffer is None and self.writes
+
+    def put(self, message: bytes) -> bool:
+        """See :class:`~.contract.Putting`."""
+        self.transport.write(self.flow.framed(message))
+        return True
+
+    async def send(self, message: bytes) -> None:  # type: ignore[override]  # what a session sends
+        """See :class:`~.contract.Transport`."""
         if not self.writes:
             raise await self.gone()
-        self.transport.write(make())
-        if self.inflow.full_buffer is not None:
-            room, _ = self.inflow.full_buffer
+        self.put(message)
+        if self.flow.full_buffer is not None:
+            room, _ = self.flow.full_buffer
             await room.wait()
             if not self.writes:
                 raise await self.gone()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        inflow, seconds = self.inflow, self.inflow.limits.write_timeout
-        watchdog = Timer(inflow.now, partial(self.give_up, f"no frame was taken for {seconds:g} s"))
-        watchdog.set(inflow.now() + seconds)
-        inflow.full_buffer = asyncio.Event(), watchdog
+        flow, seconds = self.flow, self.flow.limits.write_timeout
+        watchdog = Timer(flow.now, partial(self.give_up, f"no frame was taken for {seconds:g} s"))
+        watchdog.set(flow.now() + seconds)
+        flow.full_buffer = asyncio.Event(), watchdog
 
     def resume_writing(self) -> None:
         super().resume_writing()
         self._make_room()
 
     def _make_room(self) -> None:
-        if self.inflow.full_buffer is not None:
-            (room, watchdog), self.inflow.full_buffer = self.inflow.full_buffer, None
+        if self.flow.full_buffer is not None:
+            (room, watchdog), self.flow.full_buffer = self.flow.full_buffer, None
             watchdog.close()
             room.set()
 
@@ -205,40 +200,8 @@ class PushConnection(Receiving, ClientConnection):
     def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(seconds, call)
 
-    async def leave(self) -> None:
-        await self.close()
+    async def leave(self, code: int, reason: str) -> None:
+        await self.close(code, reason)
 
     def abort(self) -> None:
         self.transport.abort()
-
-
-class AsyncioAdapter(Adapter):
-    """A send puts its whole frame into asyncio's buffer at once: only the wait can be cancelled."""
-
-    _connection: PushConnection
-    _inflow: AsyncioInflow
-
-    @property
-    def writable(self) -> bool:
-        """See :class:`~.contract.Putting`."""
-        return self._inflow.full_buffer is None and self._connection.writes
-
-    def put(self, message: bytes) -> bool:
-        """See :class:`~.contract.Putting`."""
-        self._connection.transport.write(self._framed(message))
-        return True
-
-    async def listen(self, feed: Callable[[bytes], None]) -> Gone:
-        """See :data:`~.contract.Listen`."""
-        inflow = self._inflow
-        inflow.feed = feed
-        try:
-            while True:
-                feed(await self.receive())  # what came before; all else is fed as it comes
-        except Gone as end:
-            return end
-        except Exception:
-            self._connection.abort()
-            raise
-        finally:
-            inflow.feed = None

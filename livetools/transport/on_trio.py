@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
 from typing import Any
@@ -19,14 +18,14 @@ from websockets.trio.client import ClientConnection, connect
 from .line.framing import PING, frame
 from .line.pings import Pongs
 from .setup_timeout import reached
-from .websocket_connection import LINGER, Adapter, Inflow, Limits, Receiving
+from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[AbstractAsyncContextManager[Any], Adapter]:
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocketTransport]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     options["create_connection"] = partial(TrioConnection, limits=limits)
     dialled: Any = TrioDial(url, **options)
-    return dialled, Adapter(await dialled.__aenter__())
+    return dialled, await dialled.__aenter__()
 
 
 class TrioDial(connect):
@@ -37,15 +36,15 @@ class TrioDial(connect):
         return await super().enable_tls(stream)
 
 
-class Line(trio.abc.Stream):
+class Line:
     """The stream of one connection, between ``websockets`` and the socket, to which we write as well.
 
     Every write is whole. One direction alone is never closed, which TLS cannot do either. Reading pauses while the
     queue is full. A peer that is to close the line, and does not, is waited for ``LINGER`` seconds.
     """
 
-    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, protocol: Any) -> None:
-        self._stream, self._inflow, self._protocol = stream, inflow, protocol
+    def __init__(self, stream: trio.abc.Stream, flow: Flow, protocol: Any) -> None:
+        self._stream, self._flow, self._protocol = stream, flow, protocol
         self.room = trio.Event()  # set when the queue has room, or nobody receives any more
         self.turn = trio.Lock()  # to write
         self._until = inf  # when the peer must have closed the line
@@ -65,37 +64,34 @@ class Line(trio.abc.Stream):
             async with self.turn:
                 await self._stream.send_all(data)
         except trio.BrokenResourceError as error:
-            self._inflow.blame(error.__cause__)
+            self._flow.blame(error.__cause__)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         """What came; ``b""``: nothing more will."""
-        while self._inflow.full:
+        while self._flow.full:
             self.room = trio.Event()
             await self.room.wait()
         # Once the closing frames have been exchanged it is for the peer to close the line, also one that sends on.
         # Where the close is ours, its answer may be behind much else, and has a deadline of its own.
         if self._protocol.close_expected():
             until = trio.current_time() + LINGER
-            self._until = until if self._inflow.left else min(self._until, until)
+            self._until = until if self._flow.left else min(self._until, until)
         with trio.move_on_at(self._until):
             try:
                 data = await self._stream.receive_some(max_bytes)
-                self._inflow.silence.heard = trio.current_time()
+                self._flow.silence.heard = trio.current_time()
                 return data
             except trio.BrokenResourceError as error:
-                self._inflow.blame(error.__cause__)
+                self._flow.blame(error.__cause__)
         return b""
 
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
-
     async def aclose(self) -> None:
-        self._inflow.end()
+        self._flow.end()
         self.room.set()
         await self._stream.aclose()
 
 
-class TrioConnection(Receiving, ClientConnection):
+class TrioConnection(WebSocketTransport, ClientConnection):
     """Reads and writes through a :class:`Line`, and shields each write."""
 
     def __init__(
@@ -103,20 +99,21 @@ class TrioConnection(Receiving, ClientConnection):
     ) -> None:
         self._nursery = nursery
         now = trio.current_time
-        self.inflow = Inflow(limits, Pongs(self, now), now)
-        self._line = Line(stream, self.inflow, protocol)
+        self.flow = Flow(limits, Pongs(self, now), now)
+        self._line: Any = Line(stream, self.flow, protocol)  # a stream, as far as ``websockets`` uses one
         super().__init__(nursery, self._line, protocol, **kwargs)
 
     def read_on(self) -> None:
         self._line.room.set()
 
-    async def write(self, make: Callable[[], bytes]) -> None:
-        seconds = self.inflow.limits.write_timeout
+    async def send(self, message: bytes) -> None:  # type: ignore[override]  # what a session sends
+        """See :class:`~.contract.Transport`."""
+        seconds = self.flow.limits.write_timeout
         try:
             with trio.CancelScope(deadline=trio.current_time() + seconds, shield=True) as scope:
-                await self._line.write(make)
+                await self._line.write(partial(self.flow.framed, message))
         except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
-            self.inflow.blame(error.__cause__)
+            self.flow.blame(error.__cause__)
             raise await self.gone() from None
         # The frame may have been cut in the middle, so nothing more can be written on this line.
         if scope.cancelled_caught:
@@ -135,16 +132,16 @@ class TrioConnection(Receiving, ClientConnection):
         async def wait() -> None:
             with trio.move_on_after(seconds):
                 await self.wait_closed()
-            if not self.inflow.over:
+            if not self.flow.over:
                 call()
 
         self._nursery.start_soon(wait)
 
-    async def leave(self) -> None:
+    async def leave(self, code: int, reason: str) -> None:
         async with self._line.turn:
             pass  # frames that came before the close go before it
-        await self.aclose()
+        await ClientConnection.aclose(self, code, reason)
 
     def abort(self) -> None:
-        if not self.inflow.over:
+        if not self.flow.over:
             self._nursery.start_soon(trio.aclose_forcefully, self._line)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import ExitStack
-from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -59,7 +58,8 @@ async def connected(host: str, port: int) -> socket.socket:
 
     with ExitStack() as lines:  # closes them all, however this ends
         async with anyio.create_task_group() as group:
-            for address in _interleaved(addresses):
+            # The resolver's order, with the families by turns: by the place that an address has in its own.
+            for address in sorted(addresses, key=lambda a: [b for b in addresses if b[0] == a[0]].index(a)):
                 over = anyio.Event()
                 group.start_soon(attempt, address, over)
                 with anyio.move_on_after(STAGGER):  # the next one begins sooner where this one has failed
@@ -68,13 +68,6 @@ async def connected(host: str, port: int) -> socket.socket:
             return answered[0].dup()  # two can succeed before the cancellation reaches the second
     # That a host refuses says more than that another of its addresses has no route.
     raise max(reversed(errors), key=lambda error: isinstance(error, ConnectionRefusedError))
-
-
-def _interleaved(addresses: list[Any]) -> list[Any]:
-    """The resolver's order, with the families by turns."""
-    first = [a for a in addresses if a[0] == addresses[0][0]]
-    rest = [a for a in addresses if a[0] != addresses[0][0]]
-    return [a for pair in zip_longest(first, rest) for a in pair if a is not None]
 
 
 # Proxies. People write them as curl and requests take them: 127.0.0.1:3128 without a scheme, http://me@proxy without a

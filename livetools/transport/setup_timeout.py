@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 from livetools.errors import SetupTimeout
 
@@ -20,7 +19,8 @@ _ADVICE = {
 }
 
 
-class Progress(Struct, eq=False, gc=False):
+@dataclass
+class Progress:
     """How far one dial has got: ``address``, ``TCP``, ``proxy``, ``TLS``, ``upgrade``, ``setup``."""
 
     stage: str = "setup"  # of a transport that says nothing, this is all that is known
@@ -49,6 +49,4 @@ def current() -> Progress:
 
 def reached(stage: str, **facts: str) -> None:
     """The dial of this task is at ``stage``."""
-    progress = current()
-    for name, value in {"stage": stage, **facts}.items():
-        setattr(progress, name, value)
+    vars(current()).update(facts, stage=stage)

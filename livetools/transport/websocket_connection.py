@@ -8,6 +8,8 @@ is documented is used of it and of its ``Protocol``. Four things differ from wha
 - our frames are written directly to the line, each together with the ping behind it;
 - a peer that says close, but does not close the line (a proxy that hangs, a FIN that was lost), is not waited for:
   ``websockets`` has a timeout for that where the close is ours, and waits without end where it is not.
+
+Each of the two is a transport, see :class:`~.contract.Transport`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import anyio
@@ -51,8 +52,12 @@ class Limits(Struct, frozen=True, gc=False):
 _NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no queue
 
 
-class Inflow:
-    """What has come on one connection, and waits for ``receive``."""
+class Flow:
+    """What one connection keeps for us: what has come and waits for ``receive``, and the ping that goes out next.
+
+    It is an object of its own because one of more than 30 attributes has a dict, which is large and slow, and the
+    connection of ``websockets`` has most of them.
+    """
 
     def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
         self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, now
@@ -64,7 +69,12 @@ class Inflow:
         self.over = False  # the end has come, behind the messages that wait
         self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
         self.cause: BaseException | None = None  # why the line broke, if it is known
-        self.error: Exception | None = None  # raised by the listener, where there is one
+        self.feed: Callable[[bytes], None] | None = None  # the listener, which asyncio can have
+        self.error: Exception | None = None  # was raised by it
+        self.ended = (
+            False  # what comes does not count: it is behind that, a close, or a violation of the protocol
+        )
+        self.ping: bytes | None = None  # goes out behind the next message
 
     def fragment(self, frame: Frame) -> None:
         """A fragment of a message has come, or all of it."""
@@ -75,14 +85,20 @@ class Inflow:
             self.message(message)
 
     def message(self, message: bytes) -> None:
-        """A message has come whole: it waits for ``receive``."""
+        """A message has come whole: it goes to the listener, or waits for ``receive``."""
         self.counts.messages += 1
-        if self.left:
-            return
-        if self.waiting is _NONE:
-            self.waiting = deque()
-        self.waiting.append(message)
-        self.news.set()
+        if self.feed is not None and not self.waiting:
+            self.counts.taken += 1
+            try:
+                self.feed(message)
+            except Exception as error:
+                self.error, self.ended = error, True
+                self.end()
+        elif not self.left:
+            if self.waiting is _NONE:
+                self.waiting = deque()
+            self.waiting.append(message)
+            self.news.set()
 
     @property
     def full(self) -> bool:
@@ -98,13 +114,19 @@ class Inflow:
         self.over = True
         self.news.set()
 
+    def framed(self, message: bytes) -> bytes:
+        """What is written with this message, when its turn has come."""
+        data = frame(TEXT, message)
+        if self.ping is not None:
+            data += frame(PING, self.ping)
+            self.ping = None
+        return data
 
-class Receiving:
-    """What both connection classes do otherwise than ``websockets``, as the first of their bases, and what each loop
-    does in its own way. What comes goes to the inflow.
-    """
 
-    inflow: Inflow
+class WebSocketTransport:
+    """The first base of both connection classes: what they do otherwise than ``websockets``, and the transport."""
+
+    flow: Flow
     protocol: Any
     request: Any
     response: Any
@@ -126,13 +148,28 @@ class Receiving:
         self.response.headers.clear()
         self._watch()
 
+    # What comes
+
     def process_event(self, event: Any) -> None:
         if isinstance(event, Frame):
             if event.opcode in DATA:
-                return self.inflow.fragment(event)
-            if event.opcode == PONG and self.inflow.pongs.answer(bytes(event.data)):
+                return self.flow.fragment(event)
+            if event.opcode == PONG and self.flow.pongs.answer(bytes(event.data)):
                 return None
         return super().process_event(event)  # type: ignore[misc, no-any-return]  # the same
+
+    async def receive(self) -> bytes:
+        """See :class:`~.contract.Transport`."""
+        flow = self.flow
+        while not flow.waiting:
+            if flow.over:
+                raise flow.error or await self.gone()
+            await flow.news.wait()
+        message = flow.waiting.popleft()
+        flow.counts.taken += 1
+        if len(flow.waiting) <= WAITING // 4:
+            self.read_on()
+        return message
 
     def _watch(self) -> None:
         """Notice from here on when the line falls silent.
@@ -140,97 +177,70 @@ class Receiving:
         Not with a :class:`~.loop.timer.Timer`: each look is later than the one before, and :class:`Silence` itself
         takes a gap of the clock off the silence.
         """
-        silence = self.inflow.silence
-        if silence.look(unread=self.inflow.full):
-            self.give_up(f"no byte came for {silence.dead_after:g} s, not even a pong")
+        if (seconds := self.flow.silence.look(unread=self.flow.full)) is None:
+            self.give_up(f"no byte came for {self.flow.limits.dead_after:g} s, not even a pong")
         else:
-            self.inflow.look = self.later(silence.wait, self._watch)
+            self.flow.look = self.later(seconds, self._watch)
+
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self.flow.now() - self.flow.silence.heard if self.flow.pongs.out is not None else 0.0
+
+    # What is asked of the peer
+
+    def ask(self, at_once: bool = True) -> Pong:
+        """See :class:`~.contract.Pinging`."""
+        pong, self.flow.ping = self.flow.pongs.ask(at_once)
+        return pong
+
+    def hurry(self) -> None:
+        """See :class:`~.contract.Pinging`."""
+        self.flow.pongs.hurry()
+
+    # The end
+
+    async def aclose(self, code: int = 1000, reason: str = "") -> None:
+        """See :class:`~.contract.Transport`."""
+        self.flow.left = True
+        self.read_on()
+        try:
+            with anyio.move_on_after(CLOSE_TIMEOUT):
+                await self.leave(code, reason)
+        finally:
+            self.abort()
 
     def give_up(self, why: str) -> None:
         """The line is dead."""
-        self.inflow.blame(TimeoutError(why))
+        self.flow.blame(TimeoutError(why))
         self.abort()
 
     async def gone(self) -> Gone:
         """The end, once it is known."""
         await self.wait_closed()
-        return gone(self.protocol.close_exc, self.inflow.left, self.inflow.cause)
+        return gone(self.protocol.close_exc, self.flow.left, self.flow.cause)
+
+    # What each loop does in its own way
 
     @abstractmethod
     def later(self, seconds: float, call: Callable[[], None]) -> Any:
         """Call it after so many seconds, unless the line has ended. On asyncio who asks for it cancels it then."""
 
     @abstractmethod
-    async def write(self, make: Callable[[], bytes]) -> None:
-        """Write what ``make`` returns within the write timeout, and whole though the caller is cancelled.
+    async def send(self, message: bytes) -> None:
+        """See :class:`~.contract.Transport`."""
 
-        Raises ``Gone``.
-        """
+    @abstractmethod
+    def write_ping(self, payload: bytes) -> None:
+        """Write a ping, where the line is open."""
 
     @abstractmethod
     def read_on(self) -> None:
         """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
 
     @abstractmethod
-    async def leave(self) -> None:
+    async def leave(self, code: int, reason: str) -> None:
         """The closing handshake."""
 
     @abstractmethod
     def abort(self) -> None:
         """Close the socket; nothing, where it is closed."""
-
-
-class Adapter:
-    """The transport of one connection."""
-
-    def __init__(self, connection: Receiving) -> None:
-        self._connection, self._inflow, self._pongs = connection, connection.inflow, connection.inflow.pongs
-        self._ping: bytes | None = None  # goes out behind the next message
-
-    async def send(self, message: bytes) -> None:
-        """See :class:`~.contract.Transport`."""
-        await self._connection.write(partial(self._framed, message))
-
-    def _framed(self, message: bytes) -> bytes:
-        """What is written with this message, when its turn has come."""
-        data = frame(TEXT, message)
-        if self._ping is not None:
-            data += frame(PING, self._ping)
-            self._ping = None
-        return data
-
-    def ask(self, at_once: bool = True) -> Pong:
-        """See :class:`~.contract.Pinging`."""
-        pong, self._ping = self._pongs.ask(at_once)
-        return pong
-
-    def hurry(self) -> None:
-        """See :class:`~.contract.Pinging`."""
-        self._pongs.hurry()
-
-    def silent_for(self) -> float:
-        """See :class:`~.contract.Pinging`."""
-        return self._inflow.now() - self._inflow.silence.heard if self._pongs.out is not None else 0.0
-
-    async def receive(self) -> bytes:
-        """See :class:`~.contract.Transport`."""
-        inflow = self._inflow
-        while not inflow.waiting:
-            if inflow.over:
-                raise inflow.error or await self._connection.gone()
-            await inflow.news.wait()
-        message = inflow.waiting.popleft()
-        inflow.counts.taken += 1
-        if len(inflow.waiting) <= WAITING // 4:
-            self._connection.read_on()
-        return message
-
-    async def aclose(self) -> None:
-        """See :class:`~.contract.Transport`."""
-        self._inflow.left = True
-        self._connection.read_on()
-        try:
-            with anyio.move_on_after(CLOSE_TIMEOUT):
-                await self._connection.leave()
-        finally:
-            self._connection.abort()

@@ -31,7 +31,7 @@ REPORTS = {
     ("Timer", "Driver"): "the time is an input",
     ("TaskTimer", "Driver"): "the time is an input",
     ("ToolRunner", "Session"): "a tool finds the session in its context",
-    ("AsyncioInflow", "Driver"): "a message is an input in the very callback in which it comes",
+    ("AsyncioFlow", "Driver"): "a message is an input in the very callback in which it comes",
     ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
     ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",
     ("Record", "Record"): "calls that are answered in one message know each other until then",

@@ -15,7 +15,7 @@ import pytest
 from support.raw import Raw, raw_server
 
 from livetools.transport.contract import Gone
-from livetools.transport.on_asyncio import AsyncioAdapter
+from livetools.transport.on_asyncio import PushConnection
 from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
@@ -27,10 +27,10 @@ def anyio_backend() -> str:
 
 
 @asynccontextmanager
-async def dialled(script: Callable[[Raw], None], **options: Any) -> AsyncIterator[AsyncioAdapter]:
+async def dialled(script: Callable[[Raw], None], **options: Any) -> AsyncIterator[PushConnection]:
     with raw_server(script) as url:
         async with asyncio.timeout(20), WebSocket(**options).dial(url, {}) as transport:
-            assert isinstance(transport, AsyncioAdapter)
+            assert isinstance(transport, PushConnection)
             yield transport
 
 

@@ -30,7 +30,7 @@ from livetools.protocol.input.resend import Pong
 from livetools.testing import FakeLiveServer
 from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket
-from livetools.transport.websocket_connection import Receiving
+from livetools.transport.websocket_connection import WebSocketTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -350,7 +350,7 @@ async def test_a_connection_that_stands_keeps_nothing_that_it_was_dialled_with()
             await t.send(b"{}")
             gc.collect()
             objects = gc.get_objects()
-            standing = [o for o in objects if isinstance(o, Receiving) and o.state is State.OPEN]  # type: ignore[attr-defined]
+            standing = [o for o in objects if isinstance(o, WebSocketTransport) and o.state is State.OPEN]  # type: ignore[attr-defined]
             assert {connection.request for connection in standing} == {None}  # type: ignore[attr-defined]
             assert not [o for o in objects if isinstance(o, connect) and "secret" in str(vars(o))]
 

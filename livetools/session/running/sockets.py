@@ -19,7 +19,6 @@ from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
-from livetools.transport.credentials import NOT_ACCEPTED
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Wake, make_wake
@@ -111,7 +110,7 @@ class Sockets:
                 async with self._dialer.dial(target.url, target.headers) as transport:
                     close = await self._listen(link, transport)
             except AuthenticationError as error:
-                if renewed or error.code not in NOT_ACCEPTED or not await self._endpoint.renew(target):
+                if renewed or not await self._endpoint.renew(target, error):
                     raise self._endpoint.advised(error) from None
             return close or await self._converse(link, renewed=True)
         except Gone as end:

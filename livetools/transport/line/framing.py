@@ -34,42 +34,35 @@ class Cutter:
     :meth:`add` what came, then take :meth:`next` until it returns ``None``.
     """
 
-    __slots__ = ("_at", "_bound", "_data", "_fragments", "_inside")
+    __slots__ = ("_at", "_bound", "_fragments", "_inside", "data")
 
     def __init__(self, bound: int | None) -> None:
         self._bound = float("inf") if bound is None else bound
-        self._data: bytes | bytearray = b""
+        self.data: bytes | bytearray = (
+            b""  # what came and was not given away, from ``_at`` on; empty: nothing
+        )
         self._at = 0
         self._inside = 0  # bytes that are still to come of a frame whose beginning was handed on
         self._fragments = False  # a message in fragments has begun, and has not ended
 
     def add(self, data: bytes) -> None:
         """More came."""
-        # Everything was given away: the new bytes are taken as they are, without a copy.
-        if self._at == len(self._data):
-            self._data = data
+        if not self.data:  # the new bytes are taken as they are, without a copy
+            self.data = data
+            return
         # A bytearray grows in place: a large message that comes in many reads is copied once, not once for each read.
-        elif type(self._data) is bytearray:
-            del self._data[: self._at]
-            self._data += data
-        else:
-            self._data = bytearray(self._data[self._at :])
-            self._data += data
-        self._at = 0
-
-    @property
-    def left(self) -> bool:
-        """Whether there are bytes that :meth:`next` has not given away."""
-        return self._at < len(self._data)
+        rest = self.data if isinstance(self.data, bytearray) else bytearray(self.data)
+        del rest[: self._at]
+        rest += data
+        self.data, self._at = rest, 0
 
     def next(self) -> bytes | None:
         """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come."""
-        data, at = self._data, self._at
-        left = len(data) - at
+        data, at = self.data, self._at
         # The beginning of this frame was handed on, so its rest follows as it comes.
-        if self._inside and left:
-            return self._piece(left)
-        if left < 2:
+        if self._inside and data:
+            return self._piece()
+        if len(data) - at < 2:
             return None
         first, second = data[at], data[at + 1]
         size, begin = second, at + 2
@@ -82,27 +75,25 @@ class Cutter:
         end = begin + size
         # The parser refuses a message that is too big by its announced length, before its bytes have come.
         if first in WHOLE and not self._fragments and size <= self._bound and second < MASKED:
-            if len(data) < end:
-                return None
-            if end == len(data):  # a read of a hundred messages is not kept until the next one comes
-                self._data, self._at = b"", 0
-            else:
-                self._at = end
-            return bytes(data[begin:end])
+            return self._taken(begin, end) if len(data) >= end else None
         # A pong is handed on whole: it is taken by who asked for it.
         if first == FIN | PONG and second <= 125 and len(data) < end:
             return None
         if first & 15 < CLOSE:  # control frames may come between fragments
             self._fragments = not first & FIN
         self._inside = end - at
-        return self._piece(left)
+        return self._piece()
 
-    def _piece(self, left: int) -> Piece:
-        size = min(self._inside, left)
-        piece = Piece(self._data[self._at : self._at + size])
-        self._at += size
-        self._inside -= size
+    def _piece(self) -> Piece:
+        piece = Piece(self._taken(self._at, min(self._at + self._inside, len(self.data))))
+        self._inside -= len(piece)
         return piece
+
+    def _taken(self, begin: int, end: int) -> bytes:
+        data = self.data
+        # A read of a hundred messages is not kept until the next one comes.
+        self.data, self._at = (b"", 0) if end == len(data) else (data, end)
+        return bytes(data[begin:end])
 
 
 def frame(opcode: int, data: bytes) -> bytes:

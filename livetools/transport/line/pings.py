@@ -9,7 +9,7 @@ than that for the next one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -36,20 +36,10 @@ class Ping:
         return None if self.before is None else max(0, self._counts.taken - self.before)
 
 
-class PingLine(Protocol):
-    """What pings are written to."""
-
-    def write_ping(self, payload: bytes) -> None:
-        """Write a ping now."""
-
-    def later(self, seconds: float, call: Callable[[], None]) -> object:
-        """Call this function after so many seconds of the clock."""
-
-
 class Pongs:
-    """The pings and pongs of one connection."""
+    """The pings and pongs of one connection, ``line``: its ``write_ping`` and ``later`` are used."""
 
-    def __init__(self, line: PingLine, clock: Callable[[], float]) -> None:
+    def __init__(self, line: Any, clock: Callable[[], float]) -> None:
         self.counts = Counts()
         self._line, self._clock = line, clock
         self.out: Ping | None = None  # was sent, and not answered

@@ -21,7 +21,8 @@ EARLY = 0.001  # seconds by which a timer may fire too early
 class Silence:
     """The silence of one connection. ``heard`` is set to ``clock()`` with each byte that comes.
 
-    :meth:`look` at it after :attr:`wait` seconds. ``ping`` asks for a sign of life. ``dead_after``: ``None`` for never.
+    :meth:`look` at it at once, and then when it says so. ``ping`` asks for a sign of life. ``dead_after``: ``None`` for
+    never.
     """
 
     __slots__ = ("_ask_after", "_clock", "_dead_at", "_due", "_ping", "_pinged", "dead_after", "heard")
@@ -37,13 +38,8 @@ class Silence:
         self._dead_at = inf  # unless something comes
         self._due = self.heard + self._ask_after
 
-    @property
-    def wait(self) -> float:
-        """Seconds until it is looked at."""
-        return max(0.0, self._due - self._clock())
-
-    def look(self, unread: bool = False) -> bool:
-        """Ask the line for a sign of life, where that is due. True: it is dead.
+    def look(self, unread: bool = False) -> float | None:
+        """Ask the line for a sign of life, where that is due. Seconds until the next look; ``None``: it is dead.
 
         ``unread``: what has come is not read at present, so that nothing can be heard.
         """
@@ -57,7 +53,7 @@ class Silence:
         # A ping is out and nothing has come since: now only its deadline counts.
         if self._pinged > self.heard:
             if now >= self._dead_at - EARLY:
-                return True
+                return None
         elif now >= self.heard + self._ask_after - EARLY:
             self._pinged = now
             # it has the time to answer, however late the ping is
@@ -67,4 +63,4 @@ class Silence:
         # The next look is at the deadline or a step before it, whichever is earlier: a stopped program shows between
         # two looks.
         self._due = min(self._dead_at, now + self._ask_after) if asked else self.heard + self._ask_after
-        return False
+        return max(0.0, self._due - now)

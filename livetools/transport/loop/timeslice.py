@@ -50,10 +50,6 @@ class TimeSlice(Struct, eq=False, gc=False):
         """The task has just waited for something: others have run."""
         self._ends, self._seen = time.monotonic() + SLICE, self._passes.count
 
-    def use_up(self) -> None:
-        """The task has begun something that other tasks continue: they come first."""
-        self._ends, self._seen = 0.0, self._passes.count
-
     def over(self) -> bool:
         """Whether it is used up. Begin another slice if other tasks have run since this one began."""
         if time.monotonic() < self._ends:

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 #: A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
 #:
@@ -25,12 +25,10 @@ def on_trio() -> bool:
     return trio is not None and bool(trio.lowlevel.in_trio_task())
 
 
-def this_loop() -> object | None:
+def this_loop() -> Any:
     """The event loop that runs here: asyncio's, or trio's token. ``None``: none runs in this thread."""
     if "trio" in sys.modules and on_trio():
-        import trio
-
-        return trio.lowlevel.current_trio_token()
+        return sys.modules["trio"].lowlevel.current_trio_token()
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -39,11 +37,7 @@ def this_loop() -> object | None:
 
 def open_nurseries() -> bool:
     """Whether this task has opened nurseries, on trio, and not left them; false on asyncio."""
-    if not on_trio():
-        return False
-    import trio
-
-    return bool(trio.lowlevel.current_task().child_nurseries)
+    return on_trio() and bool(sys.modules["trio"].lowlevel.current_task().child_nurseries)
 
 
 def was_cancelled() -> bool:
@@ -115,16 +109,6 @@ def poster() -> Callable[[Callable[[], object]], object]:
 
     In the loop's own thread it runs at once. Raises ``RuntimeError`` when the loop has ended.
     """
-    home = threading.get_ident()
-    post: Callable[[Callable[[], object]], object]
-    if on_trio():
-        import trio
-
-        post = trio.lowlevel.current_trio_token().run_sync_soon
-    else:
-        post = asyncio.get_running_loop().call_soon_threadsafe
-
-    def run(function: Callable[[], object]) -> object:
-        return function() if threading.get_ident() == home else post(function)
-
-    return run
+    home, loop = threading.get_ident(), this_loop()
+    post = loop.run_sync_soon if on_trio() else loop.call_soon_threadsafe
+    return lambda function: function() if threading.get_ident() == home else post(function)

@@ -167,6 +167,6 @@ def test_what_was_given_away_is_not_kept_until_more_comes() -> None:
     cutter, message = Cutter(BOUND), Frame(Opcode.TEXT, b"x" * 50_000).serialize(mask=False)
     before = sys.getrefcount(read := message * 2)
     cutter.add(read)
-    while cutter.left:
+    while cutter.data:
         assert cutter.next() is not None
     assert sys.getrefcount(read) == before

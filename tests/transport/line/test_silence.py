@@ -16,19 +16,22 @@ class Line:
         self.pings: list[float] = []
         self.dead_at: float | None = None
         self.looks = 0
+        self.look()
 
     def run(self, until: float) -> None:
         """Let the time pass, from 0 to ``until``."""
-        while self.dead_at is None and self.now + self.silence.wait <= 1000.0 + until:
-            self.now += self.silence.wait
+        while self.dead_at is None and max(self.now, self.look_at) <= 1000.0 + until:
+            self.now = max(self.now, self.look_at)
             self.look()
         self.now = 1000.0 + until
 
     def look(self) -> None:
         self.looks += 1
         assert self.looks < 1000, "it is looked at without end"
-        if self.silence.look():
+        if (seconds := self.silence.look()) is None:
             self.dead_at = self.now - 1000.0
+        else:
+            self.look_at = self.now + seconds
 
     def ping(self) -> None:
         self.pings.append(self.now - 1000.0)
