@@ -38,11 +38,8 @@ class View:
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
-        realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
-        self.input = InputQueue(
-            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
-        )
+        self.input = InputQueue(plan, self.outbox, self._tell)
         self.connection = Connection(plan, policy, random)
         self.speech = SpeechTimes()
         shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
