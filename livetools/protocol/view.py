@@ -38,18 +38,15 @@ class View:
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
-        realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
-        self.input = InputQueue(
-            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
-        )
+        self.input = InputQueue(plan, self.outbox, self._tell)
         self.connection = Connection(plan, policy, random)
         self.speech = SpeechTimes()
         shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
         self.dispatch = Dispatch(*shared)
         self.to_come = Pending(self.dispatch)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
-        self.reception = Reception(*shared, self._tell, plan.model)
+        self.reception = Reception(*shared, self._tell)
         self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
         self.changes = PlanChanges(plan)
         self.closed = False
@@ -129,7 +126,7 @@ class View:
         calls, moves = self.calls, self.changes.awaits(receipt)
         # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
         # change by a move waits until no call is open, the caller's included.
-        return calls.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
+        return calls.slots.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""

@@ -86,6 +86,8 @@ def error_outcome(error: BaseException, name: str, stop: bool = False) -> Outcom
     """
     meant = tool_error(error)
     said = "" if meant is None else words(meant)
+    if isinstance(error, BaseExceptionGroup):
+        error = error.subgroup(Exception) or error  # without cancellations
     raised = error if isinstance(error, Exception) else RuntimeError(f"it raised {type(error).__name__}")
     if meant is not None and not (isinstance(error, BaseExceptionGroup) and error.split(ToolError)[1]):
         raised = meant  # nothing else was raised, that somebody would have to look into

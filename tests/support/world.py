@@ -362,11 +362,11 @@ class World:
             for reply in calls.replies.queue
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)
-        slots = tuple((name, numbers(queue)) for name, queue in calls._slots.waiting.items())
+        slots = tuple((name, numbers(queue)) for name, queue in calls.slots.waiting.items())
         shared = numbers(calls._shared._leaders.values())
         lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)
-        return records, books, queue, sent, slots, frozenset(calls._slots.held), shared, lost, self.closed
+        return records, books, queue, sent, slots, frozenset(calls.slots.held), shared, lost, self.closed
 
     def book_key(self, book: Book) -> object:
         """A book without what only grows, and with its mates by their numbers."""

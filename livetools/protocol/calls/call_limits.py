@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from livetools.errors import LimitReached
+from livetools.setup.plan_fields import Plan
 
+from .call_states import Record
 from .driver_actions import Outcome
 from .wording import listed, refused, unknown
-
-if TYPE_CHECKING:
-    from livetools.setup.plan_fields import Plan
-
-    from .call_states import Record
 
 #: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.
 BEYOND = 10

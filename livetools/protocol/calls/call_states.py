@@ -32,18 +32,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from livetools.events import Call
 from livetools.protocol.messages.outgoing import encode
+from livetools.setup.plan_fields import CallPolicy
 
 from .driver_actions import Outcome
-
-if TYPE_CHECKING:
-    from livetools.setup.plan_fields import CallPolicy
 
 
 class CallState(Enum):
@@ -189,7 +187,7 @@ class Record:
         self.delivered = False  # its result has gone as text
         self.outcome: Outcome | None = None
         # Yields that the state of the newest handle does not hold; None: there were none at all.
-        self.kept: Sequence[Mapping[str, Any]] | None = None
+        self.kept: list[Mapping[str, Any]] | None = None
         # Identical calls of which the first runs for all: one list, which each of them has.
         self.shared: list[Record] | None = None
 
@@ -202,12 +200,6 @@ class Record:
     def leader(self) -> Record:
         """The call that runs: this one, or the one whose run it shares."""
         return self.shared[0] if self.shared else self
-
-    def keep(self, part: Mapping[str, Any]) -> None:
-        """This part of its result goes with the text, should one be owed."""
-        if not isinstance(self.kept, list):
-            self.kept = []
-        self.kept.append(part)
 
     def packed(self) -> Record | AnsweredCall:
         """What needs to be remembered of the call: once it is answered, few bytes, if they hold all of it."""

@@ -7,6 +7,7 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -63,7 +64,7 @@ class Calls:
         self.counted = 0
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
         self.end: End | None = None
-        self._slots = Concurrency(plan.max_concurrency)
+        self.slots = Concurrency(plan.max_concurrency)
         self._shared = Duplicates()
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
         # then tick finds nothing to do, and looks for the next.
@@ -128,11 +129,13 @@ class Calls:
             return
         # A part of the result is kept as well: if the connection is lost, it goes with the text. Of a call that is
         # DETACHED nothing goes out before the end: one text for the whole result.
-        record.keep(yielded.response)
+        record.kept = record.kept or []
+        record.kept.append(yielded.response)
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
             part = wording.without_unread(yielded, self.plan.media)
-            self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
+            part = Outcome(part.response, parts=part.parts)  # not as JSON: it may go with a late text
+            self.replies.put(response_to("yield", record, part, scheduling, True))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -143,7 +146,7 @@ class Calls:
             return
         if record.running:
             record.running = False
-            self._slots.end(record)
+            self.slots.end(record)
         # It may never have begun (arguments that do not fit, a hook's refusal, no free thread): there is nothing to
         # undo.
         if not outcome.began:
@@ -153,7 +156,7 @@ class Calls:
             self._undo(record, outcome.result)
         self._settle(record, outcome, now)
         # Last: an answer that is ready is queued before the next handler starts.
-        if self._slots.waiting:
+        if self.slots.waiting:
             self._fill(now)
 
     def decided(self, run: int, call: Call) -> None:
@@ -176,9 +179,9 @@ class Calls:
             self._tell(ApprovalRequested(record.call))
             # An interim response says so where the model takes one; a background call was answered already.
             if record.policy.takes_more and record.state is CallState.OWED:
-                waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
+                waits = Outcome({self.plan.response_key: wording.AWAITS_APPROVAL})
                 scheduling = "SILENT" if record.policy.takes_scheduling else None
-                self.replies.put(response_to("word", record, waits, scheduling, will_continue=True))
+                self.replies.put(response_to("word", record, waits, scheduling, True))
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -220,7 +223,7 @@ class Calls:
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
             # text.
             if record.kept and record.state in OWING:  # else no link has carried them
-                record.kept = parts.get(record.run, ())
+                record.kept = parts.get(record.run, [])
 
     def use(self, plan: Plan) -> None:
         """The model knows this plan."""
@@ -253,10 +256,8 @@ class Calls:
         if not self.lost:
             return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
-        texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        return [
-            outgoing.tool_response([response_to("answer", r, outgoing.failure(t)).body for r, t in texts])
-        ]
+        errors = [(record, wording.lost(self._follows(record))) for record in self.lost]
+        return [outgoing.tool_response([response_to("answer", *error).body for error in errors])]
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
@@ -312,22 +313,18 @@ class Calls:
         """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0
 
-    def keeps_out(self, run: int) -> bool:
-        """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
-        return self._slots.keeps_out(run)
-
     def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
         """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
         model waits for, or the user waits for the runs ``awaited``."""
         handler = self.records.get(run)
         if handler is None:
             return None
-        for record in self.ledger.pending:
-            if record.blocks or record.run in awaited:
-                for one in record.group or (record,):  # its answer goes out with theirs
-                    needs_end = one.leader is handler or self._slots.needs_end_of(handler, one.leader)
-                    if one.state is CallState.OWED and needs_end:
-                        return one
+        # An answer goes out with those of its group.
+        waited = (record for record in self.ledger.pending if record.blocks or record.run in awaited)
+        for one in chain.from_iterable(record.group or (record,) for record in waited):
+            needs_end = one.leader is handler or self.slots.needs_end_of(handler, one.leader)
+            if one.state is CallState.OWED and needs_end:
+                return one
         return None
 
     def run_of(self, id: str) -> int | None:
@@ -391,7 +388,7 @@ class Calls:
         # Those of a background call are no responses: its text will hold them.
         if record.kept and not record.policy.background:
             for part in record.kept:  # what it has yielded so far comes first
-                self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
+                self.replies.put(response_to("yield", record, Outcome(part), record.policy.scheduling, True))
         for effect in effects:
             PERFORM[effect](self, record, now)
         # The model that asks again has not read the acknowledgement, or does not know of it.
@@ -423,12 +420,12 @@ class Calls:
         if not policy.handled:
             # session.respond has the time of a handler: nothing else ends the call if the program never answers.
             self._wait(record, Phase.RESPONSE, policy.timeout, now)
-        elif self._slots.take(record):
+        elif self.slots.take(record):
             self._start(record, now)
         else:
             # The time of the approval is over, and that of the handler begins with its slot.
             record.deadline = inf
-            self._slots.wait(record)
+            self.slots.wait(record)
 
     def _start(self, record: Record, now: float) -> None:
         """Start the handler, which has its slot."""
@@ -446,7 +443,7 @@ class Calls:
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
-        while self._slots.waiting and (next := self._slots.next()) is not None:
+        while self.slots.waiting and (next := self.slots.next()) is not None:
             self._start(next, now)
 
     # Effects of moves
@@ -486,16 +483,14 @@ class Calls:
                 self._begin(one, now)
         # While others want the run the handler runs on for them, though its own call is over.
         elif not runs.wanted:
-            self._slots.release(runs)
+            self.slots.release(runs)
             # It may have had effects: these are undone when it settles, at the latest by give_up.
             runs.undo = runs.policy.undo
             if runs.policy.cancellable:
                 self._act(Stop(runs.run, runs.call))
 
     def _finished(self, record: Record, now: float) -> None:
-        outcome = record.outcome
-        assert outcome is not None
-        if self._is_told:
+        if self._is_told and (outcome := record.outcome) is not None:
             elapsed = now - record.since
             self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
 
@@ -513,7 +508,7 @@ class Calls:
             self._act(Undo(record.run, record.call, record.policy.tool, result))
 
     def _lost(self, record: Record, now: float) -> None:
-        self._slots.release(record)  # the model may call something else meanwhile
+        self.slots.release(record)  # the model may call something else meanwhile
         self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
 
     def _follows(self, record: Record) -> bool:
@@ -521,7 +516,7 @@ class Calls:
         return record.policy.background or self.plan.lost_results == "deliver"
 
     def _acknowledge(self, record: Record, now: float) -> None:
-        said = {self.plan.response_key: wording.under_way(record.call.name)}
+        said = Outcome({self.plan.response_key: wording.under_way(record.call.name)})
         self.replies.put(response_to("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float) -> None:

@@ -213,22 +213,11 @@ class Connection:
         while event is not None and (line := MOVES.get((self.state, event))) is not None:
             event = None
             state, effects = line
-            for effect in effects:  # each is the method of its name; they see the state that is left
+            # Each is the method of its name. They see the state that is left, and set the deadline of the next one.
+            for effect in effects:
                 event = getattr(self, f"_{effect.name.lower()}")(transition)
-            self.state, self.due = state, self._deadline(state, transition.now)
+            self.state = state
         return transition.consequences
-
-    def _deadline(self, state: LinkState, now: float) -> float:
-        """Until when it stays in this state, at most."""
-        # One deadline for the dial and the setup together, which the effects have set: setup_timeout covers everything
-        # from TCP to setupComplete.
-        if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
-            return self.due
-        if state in (LinkState.SWAPPING, LinkState.WAITING):
-            return self._not_before
-        if state is LinkState.LEAVING and self.attempts.may_dial():  # else the socket is used to its end
-            return max(self._not_before, now + LATEST * max(0.0, self._leave_by - now))
-        return inf
 
     def _planned_move_at(self, snapshot: Snapshot) -> float:
         """When it may begin: no open call, nothing expected, and the handle that follows a turn is there."""
@@ -239,6 +228,7 @@ class Connection:
 
     def _dial(self, transition: Transition) -> None:
         self.next = self.attempts.dial()
+        # One deadline for the dial and the setup together: setup_timeout covers everything from TCP to setupComplete.
         self.due = transition.now + self._patience
         self._alive.add(self.next)
         transition.consequences.append(Dial(self.next))
@@ -252,27 +242,35 @@ class Connection:
         # Before stood is set: it tells the first session from the others.
         transition.consequences.append(Begin(not self.stood, self._shown is not None))
         self.stood = True
-        self._leave_by, self._not_before = inf, -inf
+        self.due = self._leave_by = inf
+        self._not_before = -inf
         self.attempts.stood()
 
     def _plan(self, transition: Transition) -> None:
         left = UNSAID if transition.time_left is None else max(0.0, transition.time_left)
         delay = self.attempts.go_away_delay(self.current, transition.time_left)
         # A second goAway gives no more time than the first, and an earlier delay is kept.
-        self._not_before = max(self._not_before, transition.now + delay)
         self._leave_by = min(self._leave_by, transition.now + left)
+        self._leave(max(self._not_before, transition.now + delay), transition.now)
 
     def _put_off(self, transition: Transition) -> None:
         # AT_LEAST even where the policy has no delay: a socket that fails at once would otherwise be dialled in a
         # circle.
-        self._not_before = transition.now + max(AT_LEAST, self.attempts.retry_delay())
+        self._leave(transition.now + max(AT_LEAST, self.attempts.retry_delay()), transition.now)
 
     def _wait(self, transition: Transition) -> None:
-        self._not_before = transition.now + AT_LEAST
+        self._leave(transition.now + AT_LEAST, transition.now)
+
+    def _leave(self, not_before: float, now: float) -> None:
+        """Leave the socket from then on, at the latest when the last share of its time begins."""
+        self._not_before = not_before
+        latest = max(not_before, now + LATEST * max(0.0, self._leave_by - now))
+        self.due = latest if self.attempts.may_dial() else inf  # else it is used to its end
 
     def _hangup(self, transition: Transition) -> None:
         self._drop(self.current, transition)
-        self._not_before = transition.now + CLOSING  # until it is closed no other socket may show the handle
+        # Until it is closed no other socket may show the handle.
+        self.due = self._not_before = transition.now + CLOSING
 
     def _hangup_next(self, transition: Transition) -> None:
         self._drop(self.next, transition)
@@ -328,11 +326,12 @@ class Connection:
     def _retry(self, transition: Transition) -> None:
         # Not before the old socket may be closed: it could still hold the session that the handle restores.
         delay = max(self.attempts.retry_delay(at_once=transition.stale), self._not_before - transition.now)
-        self._not_before = transition.now + delay
+        self.due = self._not_before = transition.now + delay
         transition.consequences.append(Reconnecting(self.attempts.made, delay, str(transition.error)))
 
     def _end(self, transition: Transition) -> None:
         # Both, the current socket and a successor that is being opened.
         for link in sorted(self._alive):
             self._drop(link, transition)
+        self.due = inf
         transition.consequences.append(End(transition.error))

@@ -210,16 +210,21 @@ class ToolRunner:
         )
         return context
 
-    async def ask(self, job: Job) -> bool | str:
+    async def ask(self, job: Job) -> bool | str | Outcome:
         """Ask the hooks, which may replace the arguments, and the tool's ``approval``. True: a person must decide; a
         text: it is refused with that; false: it may run.
 
-        Raises what a hook has refused it with, and what is wrong with its arguments.
+        An outcome: a hook has refused it, or its arguments do not fit.
         """
         job.context = self.context_of(job)
-        await call_hooks.decide(job, self.desk)
-        # Those with which the call is shown and run, validated.
-        args = job.tool.arguments(job.call.args)
+        try:
+            await call_hooks.decide(job, self.desk)
+            # Those with which the call is shown and run, validated.
+            args = job.tool.arguments(job.call.args)
+        except Exception as error:
+            done = self.failed(error, job.tool)
+            done.began = False
+            return done
         job.variables = copy_context()
         approval = job.tool.options["approval"]
         if approval is True:

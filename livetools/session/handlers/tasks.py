@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 from livetools.log import get_logger
-from livetools.protocol.calls.driver_actions import AskApproval, Start, Undo
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
 from livetools.transport.loop.wake import Wake, make_wake
@@ -193,27 +193,20 @@ class Tasks:
     async def _ask(self, job: Job) -> None:
         """Ask whether a call may run, and report the answer. Its hooks learn of it in an errand of their own, which is
         not cancelled with the asking."""
-        try:
-            verdict = await self._runner.ask(job)
-        except Exception as error:
-            if not job.cancelled:
-                await self._refuse(job, error)
-            return
+        verdict = await self._runner.ask(job)
         if job.cancelled:
             return
-        self._runner.desk.approved(job.run, verdict)
-        if not verdict:  # the tool's own rule lets it run: nobody is asked
-            self.errand(tell_all(job.hooks, "on_allowed", job.call))
-
-    async def _refuse(self, job: Job, error: Exception) -> None:
-        # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
-        waited = self._asked.pop(job.run, None) is not None
-        done = self._runner.failed(error, job.tool)
-        done.began = False
-        self._runner.desk.settled(job.run, done)
-        if waited:
-            self.errand(tell_all(job.hooks, "on_error", job.call, error))
-        await self._runner.desk.flush()
+        desk = self._runner.desk
+        if isinstance(verdict, Outcome):
+            # Taken out before the call is settled: that stops the asking, and would report a cancellation to the hooks.
+            self._asked.pop(job.run, None)
+            desk.settled(job.run, verdict)
+            self.errand(tell_all(job.hooks, "on_error", job.call, verdict.error))
+            await desk.flush()
+        else:
+            desk.approved(job.run, verdict)
+            if not verdict:  # the tool's own rule lets it run: nobody is asked
+                self.errand(tell_all(job.hooks, "on_allowed", job.call))
 
 
 def _counts(job: Job) -> bool:

@@ -113,8 +113,9 @@ def is_of_the_user(error: BaseException) -> bool:
     session's own cancellation of this task."""
     if isinstance(error, anyio.get_cancelled_exc_class()):
         return _is_stray()
+    # A nursery of trio's raises what its children failed with together with the cancellation.
     if isinstance(error, BaseExceptionGroup):
-        return all(map(is_of_the_user, error.exceptions))
+        return error.subgroup(KeyboardInterrupt) is None and any(map(is_of_the_user, error.exceptions))
     return not isinstance(error, KeyboardInterrupt)
 
 

@@ -157,6 +157,35 @@ async def test_a_cancelled_tool_may_wait_for_its_rollback_in_a_shield(opened: Op
         assert steps == ["rolled back"]
 
 
+@pytest.mark.parametrize("taken_back", [True, False])
+async def test_a_clean_up_that_fails_in_a_group_of_the_handlers_ends_its_call_alone(
+    opened: Opened, caplog: pytest.LogCaptureFixture, taken_back: bool
+) -> None:
+    async def child() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            raise LookupError
+
+    async def book() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(child)
+            await anyio.sleep_forever()
+
+    async def quick() -> str:
+        return "quick"
+
+    async with opened([book, quick]) as line:
+        if taken_back:
+            await begun_and_taken_back(line, "book")
+            assert line.session.stats()["handlers"] == 0
+            assert await answer(line, call("quick", "c2")) == {"output": "quick"}
+            assert "book (c1): ExceptionGroup" in caplog.text
+        else:
+            line.call(call("book"))
+            await line.quiet()
+
+
 async def test_a_call_is_taken_back_in_the_same_turn_of_the_loop_in_which_its_handler_has_begun_to_wait(
     opened: Opened,
 ) -> None:
