@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
@@ -68,10 +67,10 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """The sum of two turns; ``raw`` is dropped, because it describes one turn."""
-        kinds = Counter(self.modalities)
-        kinds.update(other.modalities)
+        one, two = self.modalities, other.modalities
+        kinds = {kind: one.get(kind, 0) + two.get(kind, 0) for kind in {**one, **two}}
         counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
-        return Usage(**counts, modalities=dict(kinds), model=other.model or self.model)
+        return Usage(**counts, modalities=kinds, model=other.model or self.model)
 
     @property
     def cost(self) -> float | None:

@@ -170,7 +170,6 @@ class Dispatch:
     def _input(self, items: list[Item], write: Write, now: float) -> list[Item]:
         turns, link = self.turns, self.connection.current
         for item in items:
-            item.take(link)
             answer, latest = None, inf
             # No answer is expected: output after the turn that is under way shows that it was read.
             if not item.prompts:
@@ -181,7 +180,8 @@ class Dispatch:
                 self.conversing = True
                 self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
-            if self.outbox.wrote(item, write, answer, latest, after_turn):
+            item.take(link, after_turn)
+            if self.outbox.wrote(item, write, answer, latest):
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()

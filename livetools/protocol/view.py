@@ -38,18 +38,15 @@ class View:
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
-        realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
-        self.input = InputQueue(
-            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
-        )
+        self.input = InputQueue(plan, self.outbox, self._tell)
         self.connection = Connection(plan, policy, random)
         self.speech = SpeechTimes()
         shared = self.calls, self.turns, self.input, self.speech, self.outbox, self.connection
         self.dispatch = Dispatch(*shared)
         self.to_come = Pending(self.dispatch)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
-        self.reception = Reception(*shared, self._tell, plan.model)
+        self.reception = Reception(*shared, self._tell)
         self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
         self.changes = PlanChanges(plan)
         self.closed = False

@@ -134,7 +134,8 @@ class Calls:
         if record.state is CallState.OWED:
             scheduling = (yielded.scheduling if policy.takes_scheduling else None) or policy.scheduling
             part = wording.without_unread(yielded, self.plan.media)
-            self.replies.put(response_to("yield", record, part.response, scheduling, True, part.parts))
+            part = Outcome(part.response, parts=part.parts)  # not as JSON: it may go with a late text
+            self.replies.put(response_to("yield", record, part, scheduling, True))
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
@@ -178,9 +179,9 @@ class Calls:
             self._tell(ApprovalRequested(record.call))
             # An interim response says so where the model takes one; a background call was answered already.
             if record.policy.takes_more and record.state is CallState.OWED:
-                waits = {self.plan.response_key: wording.AWAITS_APPROVAL}
+                waits = Outcome({self.plan.response_key: wording.AWAITS_APPROVAL})
                 scheduling = "SILENT" if record.policy.takes_scheduling else None
-                self.replies.put(response_to("word", record, waits, scheduling, will_continue=True))
+                self.replies.put(response_to("word", record, waits, scheduling, True))
         return True
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
@@ -252,10 +253,10 @@ class Calls:
         self.lost = tuple(record for record in dict.fromkeys(self.lost) if record.link != link)
         for record in self.lost:
             record.link = link  # the debt on this link is paid with the error
-        texts = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        errors = [response_to("answer", record, outgoing.failure(text)).body for record, text in texts]
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
-        return [outgoing.tool_response(errors)] if errors else []
+        errors = [(record, wording.lost(self._follows(record))) for record in self.lost]
+        bodies = [response_to("answer", *error).body for error in errors]
+        return [outgoing.tool_response(bodies)] if bodies else []
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
@@ -386,7 +387,7 @@ class Calls:
         # Those of a background call are no responses: its text will hold them.
         if record.kept and not record.policy.background:
             for part in record.kept:  # what it has yielded so far comes first
-                self.replies.put(response_to("yield", record, part, record.policy.scheduling, True))
+                self.replies.put(response_to("yield", record, Outcome(part), record.policy.scheduling, True))
         for effect in effects:
             PERFORM[effect](self, record, now)
         # The model that asks again has not read the acknowledgement, or does not know of it.
@@ -511,7 +512,7 @@ class Calls:
         return record.policy.background or self.plan.lost_results == "deliver"
 
     def _acknowledge(self, record: Record, now: float) -> None:
-        said = {self.plan.response_key: wording.under_way(record.call.name)}
+        said = Outcome({self.plan.response_key: wording.under_way(record.call.name)})
         self.replies.put(response_to("acknowledgement", record, said))
 
     def _reply(self, record: Record, now: float) -> None:

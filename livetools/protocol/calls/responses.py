@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any
 
 from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
@@ -17,14 +17,13 @@ from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.plan_fields import Plan
 
 from .call_states import CallState, Ledger, Record
+from .driver_actions import Outcome
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _OWED, _READY, _VOID = CallState.OWED, CallState.READY, CallState.VOID
 
 #: Responses after which the server waits for nothing more.
 FINAL_KINDS = frozenset({"answer", "acknowledgement"})
-
-Parts: TypeAlias = Sequence[JSONObject]  # media beside a response
 
 
 class Answer(Frame, kw_only=True, eq=False):
@@ -56,15 +55,12 @@ class Answer(Frame, kw_only=True, eq=False):
 
 
 def response_to(
-    kind: str,
-    record: Record,
-    response: JSONObject | outgoing.EncodedJSON,
-    scheduling: str | None = None,
-    will_continue: bool | None = None,
-    parts: Parts = (),
+    kind: str, record: Record, outcome: Outcome, scheduling: str | None = None, continues: bool | None = None
 ) -> Answer:
     """A response to this call."""
-    body: dict[str, Any] = {"name": record.call.name, "response": response}
+    body: dict[str, Any] = {"name": record.call.name}
+    # What was encoded once is not encoded again: a result may be a megabyte.
+    body["response"] = outcome.response if outcome.encoded is None else outgoing.EncodedJSON(outcome.encoded)
     # A call that came without an id is answered without one: Vertex refused ids until 2026-08.
     if record.named:
         body["id"] = record.call.id
@@ -72,10 +68,10 @@ def response_to(
     if scheduling is not None:
         body["scheduling"] = scheduling
     # False is written out: it ends a generator.
-    if will_continue is not None:
-        body["willContinue"] = will_continue
-    if parts:
-        body["parts"] = list(parts)
+    if continues is not None:
+        body["willContinue"] = continues
+    if outcome.parts:
+        body["parts"] = list(outcome.parts)
     return Answer(kind, link=record.link, run=record.run, record=record, body=body, scheduling=scheduling)
 
 
@@ -83,8 +79,6 @@ def answer_of(record: Record) -> Answer:
     """The outcome of a call as its answer."""
     policy, outcome = record.policy, record.outcome
     assert outcome is not None
-    # What was encoded once is not encoded again: a result may be a megabyte.
-    response = outcome.response if outcome.encoded is None else outgoing.EncodedJSON(outcome.encoded)
     scheduling = policy.scheduling
     # A scheduling of the result itself goes first. Where the model takes none it must not be sent: 3.8 extended
     # thinking closes with 1007 for it (2026-09-19).
@@ -94,7 +88,7 @@ def answer_of(record: Record) -> Answer:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
     # False is said explicitly: it is what ends a generator on the wire.
     continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
-    return response_to("answer", record, response, scheduling, continues, outcome.parts)
+    return response_to("answer", record, outcome, scheduling, continues)
 
 
 class Replies:

@@ -21,10 +21,10 @@ SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
 NOBODY_TO_ASK = "nobody can be asked"
 
 
-def lost(follows: bool) -> str:
+def lost(follows: bool) -> Outcome:
     """What a resumed session is answered for a call of the last connection."""
     after = "its result follows as a message" if follows else "its result is lost"
-    return f"the connection was replaced while this call was open; {after}"
+    return refused(f"the connection was replaced while this call was open; {after}")
 
 
 def refused(text: str, error: type[ToolError] = ToolError, began: bool = False) -> Outcome:

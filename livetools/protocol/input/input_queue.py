@@ -22,20 +22,19 @@ from livetools.events import Call, Event, InputDropped, ToolLost
 from livetools.protocol.calls.driver_actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
+from livetools.setup.plan_fields import Plan
 
-from .resend import (
-    ENDINGS_AT_MOST,
-    MEDIA_ENDINGS_AT_MOST,
-    MEDIA_KINDS,
-    REPEATED,
-    STREAM,
-    Frame,
-    Outbox,
-    Receipt,
-)
+from .resend import MEDIA_KINDS, REPEATED, STREAM, Frame, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
+
+#: After this many connections closed while one text was in flight, it is taken for what closes them.
+ENDINGS_AT_MOST = 5
+#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
+#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
+#: call again.
+MEDIA_ENDINGS_AT_MOST = 2
 
 INPUT_BLOCKED = "a blocking function call is open"
 AWAY = "the connection is away"
@@ -81,17 +80,9 @@ class InputQueue:
     ``manual``: the user marks speech (``activity``). ``realtime``: texts are realtime input, and may be a part of it.
     """
 
-    def __init__(
-        self,
-        input_block: bool,
-        outbox: Outbox,
-        tell: Callable[[Event], None],
-        *,
-        manual: bool = False,
-        realtime: bool = False,
-    ) -> None:
-        self.input_block, self.outbox, self._tell = input_block, outbox, tell
-        self.manual, self.realtime = manual, realtime
+    def __init__(self, plan: Plan, outbox: Outbox, tell: Callable[[Event], None]) -> None:
+        self.input_block, self.outbox, self._tell = plan.input_block, outbox, tell
+        self.manual, self.realtime = plan.manual, plan.text_channel == "realtime"
         self.backlog = 0  # bytes of media that wait
         self._large = 0  # of them, those in frames that are larger than the bound
         self.dropped = 0  # in the whole session

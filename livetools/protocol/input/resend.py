@@ -32,14 +32,6 @@ Pong: TypeAlias = Callable[[], int | None]
 #: Bytes kept for transparent replay, past which media goes: about 3 minutes of audio at 16 kHz.
 REPLAY_BOUND = 8 * 1024 * 1024
 
-#: After this many connections closed while one text was in flight, it is taken for what closes them.
-ENDINGS_AT_MOST = 5
-#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
-#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
-#: call again.
-MEDIA_ENDINGS_AT_MOST = 2
-
-
 MEDIA_KINDS = frozenset({"audio", "video"})
 #: What goes stale, and is nothing but a nuisance to a session in which a call is open.
 STREAM = MEDIA_KINDS | {"end"}
@@ -175,9 +167,10 @@ class Frame(Delivery, eq=False):
     data: bytes = b""
     receipt: Receipt | None = None
 
-    def take(self, link: int) -> None:
-        """It is to be written on this connection, perhaps once more."""
-        self.link, self.ends, self.begun, self.read = link, None, False, False
+    def take(self, link: int, after_turn: Expected | None) -> None:
+        """It is written on this connection, perhaps once more, after that turn of the model."""
+        self.link, self.after_turn = link, after_turn
+        self.ends, self.begun, self.read = None, False, False
 
     def make(self) -> bytes | None:
         """The bytes, as they are now; ``None``: there is nothing left to write."""
@@ -226,15 +219,10 @@ class Outbox:
         return any(frame.write is not None and frame.write.awaits_pong for frame in self.sent)
 
     def wrote(
-        self,
-        frame: Frame,
-        write: Write,
-        answer: Expected | None = None,
-        at_latest: float = inf,
-        after_turn: Expected | None = None,
+        self, frame: Frame, write: Write, answer: Expected | None = None, at_latest: float = inf
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
-        frame.write, frame.answer, frame.at_latest, frame.after_turn = write, answer, at_latest, after_turn
+        frame.write, frame.answer, frame.at_latest = write, answer, at_latest
         # Media and marks of activity are not followed: nothing is done about their loss.
         if follows := frame.kind in FOLLOWED:
             self.sent.append(frame)

@@ -18,35 +18,33 @@ class TokenCount:
         self._before = _NONE  # of the turns before the last one
         self._last = _NONE  # of the turn under way, or else of the last one
         self.over = False  # the last turn has ended, and none has begun since
-        self._replaced: Usage | None = None  # what stood in _last before a count that came after the end
+        self._late: Usage | None = None  # a count that came after the end: of that turn, or of an empty one
 
     @property
     def total(self) -> Usage:
         """Tokens of all turns so far."""
-        return self._before + self._last
+        return self._before + (self._late or self._last)
 
     def count(self, usage: Usage) -> bool:
         """A count has come. Whether it shows that the model has worked since the one before: it is not the same."""
-        last, self._last = self._last, usage
-        # The first count behind an end: whose it is shows with what follows, output (the last turn's) or another end
-        # (its own).
-        if self.over and self._replaced is None:
-            self._replaced = last
+        before = self._late or self._last
+        if self.over:
+            self._late = usage
+        else:
+            self._last = usage
         # Within a turn counts only grow: an equal one is the keep-alive of a model that is stuck (whisper-shortcut
         # PR71).
-        return usage != last
+        return usage != before
 
     def begins(self) -> None:
-        """The model says something, or calls."""
+        """The model says something, or calls: a count that came after the end was of the turn that had ended."""
         if self.over:
-            self._before, self._last = self._before + self._last, _NONE
-            self.over, self._replaced = False, None
+            self._before, self._last, self._late = self.total, _NONE, None
+            self.over = False
 
     def ends(self) -> None:
         """A turn has ended, or was cut off for good."""
-        if self._replaced is not None:
-            self._before, self._replaced = self._before + self._replaced, None
-        # Two ends in a row: the second turn was empty, and had no count.
-        elif self.over:
-            self._before, self._last = self._before + self._last, _NONE
+        # Two ends in a row: the second turn was empty, and what was counted between them was its own.
+        if self.over:
+            self._before, self._last, self._late = self._before + self._last, self._late or _NONE, None
         self.over = True

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain, takewhile
 from typing import Any, TextIO, overload
 
 from livetools.events import (
@@ -31,7 +30,7 @@ from livetools.protocol.messages.outgoing import encode
 
 from .placing import Placing
 from .spoken_text import Words
-from .steps import Content, Part, Step, render, without_functions
+from .steps import Content, Part, render, without_functions
 
 CANCELLED_RESPONSE = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
@@ -153,11 +152,9 @@ class Transcript(Sequence[Content]):
             self._note(("answer", call.id, response, final), made_in)
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
-        if event.reason == SETTLED:  # no turn has ended, and the user may speak by now
-            return
         if event.status == "IN_PROGRESS":
             self._note(("filler",))
-        else:
+        elif event.reason != SETTLED:  # then no turn has ended, and the user may speak by now
             self._over()
 
     def _over(self) -> None:
@@ -275,14 +272,11 @@ class Transcript(Sequence[Content]):
         ``ends_with_user`` adds a user turn where the last one is the model's, as 2.5 wants it. The default of
         256 KiB is about 64,000 tokens, half the window of a native-audio model (131,072).
         """
-        steps: deque[Step] = deque()
+        steps = (self._placed or self._place()).steps
         # The newest steps are kept, and at least one, even if it is larger than the bound.
-        for step in reversed((self._placed or self._place()).steps):
-            max_bytes -= len(encode(render([step])))
-            if max_bytes < 0 and steps:
-                break
-            steps.appendleft(step)
-        contents = render(steps)
+        sizes = accumulate(len(encode(render([step]))) for step in reversed(steps))
+        fit = sum(1 for _ in takewhile(lambda size: size <= max_bytes, sizes))
+        contents = render(steps[-max(1, fit) :])
         # After the choice: the bound is of what was said and called, so that the two kinds of seed begin at the same
         # step.
         if not functions:

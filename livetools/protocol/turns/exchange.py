@@ -197,12 +197,13 @@ class Said:
 
     def hear(self, event: Event) -> None:
         """Keep this, which is one of :data:`SAID`."""
-        # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
-        if not self._sound and isinstance(event, AudioChunk):
-            return
         kept: Event | bytes = event
         if isinstance(event, ToolStarted):
-            kept = encode([event.call.id, event.call.name, event.call.args])
+            call = event.call
+            kept = encode((call.id, call.name, call.args))
+        # A loop plays the sound as it comes: kept here as well, it would push the words past the bound.
+        elif not self._sound and isinstance(event, AudioChunk):
+            return
         self._kept.append(kept)
         self._size += _weight(kept)
         # Many at once: the head of a list is dear to take off.

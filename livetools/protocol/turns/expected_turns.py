@@ -190,14 +190,14 @@ class Turns:
     def called(self, run: int, call: Call, ends_turn: bool, now: float, blocks: bool = False) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer; ``blocks``:
         nothing else is answered before."""
-        # With background reasoning only IDLE ends a turn: a call neither ends nor halts it.
-        if not self.status_signal:
-            stands = blocks or not ends_turn
-            self._do(TurnEvent.STAND if stands else TurnEvent.OUTPUT)
-            if stands:
-                self._standing.add(run)
-                self._halting = self._halting or ends_turn  # its own turnComplete is still to come
-        self.stale.untried = False
+        if self.status_signal:  # only IDLE ends a turn: a call neither begins, ends nor halts it
+            self.stale.untried = False
+        elif blocks or not ends_turn:
+            self._do(TurnEvent.STAND)
+            self._standing.add(run)
+            self._halting = self._halting or ends_turn  # its own turnComplete is still to come
+        else:
+            self._do(TurnEvent.OUTPUT)
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
         self._moved(now)
@@ -213,9 +213,8 @@ class Turns:
 
     def cut_off(self, now: float, by_user: bool = True) -> None:
         """The model is cut off, perhaps by the user, which it reads later: a call that ends its turn still does so."""
-        exchange = self.exchange
-        if by_user and exchange is not None and exchange.listens and exchange.sure:
-            exchange.interrupted = True
+        if by_user and self.exchange is not None and self.exchange.sure:
+            self.exchange.interrupted = True
         self._works_until = now
         self._moved(now)
 
@@ -251,6 +250,7 @@ class Turns:
 
     def answered(self, run: int, scheduling: str | None, now: float, last: bool = True) -> Expected | None:
         """An answer was written, the last one for its call or not. The turn that will speak of it."""
+        self._moved(now)
         turn = None
         # A call that blocks the model is spoken of in the turn that it stopped, whose one end is counted already.
         apart = run not in self._standing
@@ -259,13 +259,12 @@ class Turns:
         # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
         if scheduling != "SILENT" or not apart:
             turn = self._mark(apart and not self.status_signal, now)
-            self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
+            if scheduling == "INTERRUPT" and self.model is Model.SPEAKING:
+                self._cutting = True
             self._heard = False
             self._unspoken[run] = apart
         if last:
-            self.closed(run, now)
-        else:
-            self._moved(now)
+            self._close(run)
         return turn
 
     def taken_back(self, run: int, now: float) -> None:
@@ -278,11 +277,11 @@ class Turns:
             self._do(TurnEvent.CALLED_OFF)
             if self._halted and self._queue:  # it continues its turn, or had ended it with the call
                 self._queue[0].doubtful, self._patience = True, PAUSE
-        self.closed(run, now)
-
-    def closed(self, run: int, now: float) -> None:
-        """Nothing is owed for this call any more (answered, cancelled, lost)."""
         self._moved(now)
+        self._close(run)
+
+    def _close(self, run: int) -> None:
+        """Nothing is owed for this call any more."""
         self._standing.discard(run)
         if self.exchange is not None:
             self.exchange.calls.discard(run)
@@ -349,9 +348,10 @@ class Turns:
     # The table
 
     def _do(self, on: TurnEvent) -> None:
-        was, self.model = self.model, MOVES.get((self.model, on), self.model)
-        if was is Model.IDLE and self.model is not was:
-            self._begin()
+        if (to := MOVES.get((self.model, on))) is not None:
+            was, self.model = self.model, to
+            if was is Model.IDLE:
+                self._begin()
 
     def _begin(self) -> None:
         """A turn begins."""

@@ -82,15 +82,13 @@ class TimeLimits:
             self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))
             self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)))
-            return None
-        if pending or now < self._idle_at():
-            return None
-        # Asked once, and no sign of the user since: the session ends.
-        if self._asked_at > self._speech.user_seen:
-            self.went_idle = True
-            return End(None)
-        self._asked_at = self._idle_since = now
-        self._dispatch.speak(self._dispatch.reply(ASK_WHETHER_THERE))
+        elif not pending and now >= self._idle_at():
+            # Asked once, and no sign of the user since: the session ends.
+            if self._asked_at > self._speech.user_seen:
+                self.went_idle = True
+                return End(None)
+            self._asked_at = self._idle_since = now
+            self._dispatch.speak(self._dispatch.reply(ASK_WHETHER_THERE))
         return None
 
     def wake_at(self) -> float:

@@ -55,12 +55,12 @@ def record(named: bool) -> Record:
 
 
 def test_a_response_says_no_more_than_it_must() -> None:
-    assert response_to("answer", record(named=False), {}).body == {"name": "f", "response": {}}
+    assert response_to("answer", record(named=False), Outcome({})).body == {"name": "f", "response": {}}
 
 
 def test_scheduling_and_the_rest_stand_beside_the_response() -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
-    answer = response_to("answer", record(named=True), {"output": 1}, "SILENT", False, (part,))
+    answer = response_to("answer", record(named=True), Outcome({"output": 1}, parts=(part,)), "SILENT", False)
     assert answer.body == {
         "id": "c1",
         "name": "f",

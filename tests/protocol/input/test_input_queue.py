@@ -31,15 +31,14 @@ from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange, Expected
 
 ERROR = RuntimeError("over")
+MANUAL = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
 
 
 class Queue(InputQueue):
     """Hands what it takes to a socket, where ``at_once``. ``later``: items behind a turn that has not ended."""
 
-    def __init__(
-        self, input_block: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool
-    ) -> None:
-        super().__init__(input_block, Outbox(transparent), tell, **fields)
+    def __init__(self, transparent: bool, tell: Callable[[Event], None], **fields: Any) -> None:
+        super().__init__(plan(**fields), Outbox(transparent), tell)
         self.later: list[Item] = []
         self.at_once = True
 
@@ -48,8 +47,8 @@ class Queue(InputQueue):
         for item in taken:
             write = Write()
             write.handed = self.at_once
-            item.take(1)
-            self.outbox.wrote(item, write, after_turn=Expected() if item in self.later else None)
+            item.take(1, Expected() if item in self.later else None)
+            self.outbox.wrote(item, write)
         self.outbox.number(taken)
         return taken
 
@@ -63,9 +62,16 @@ class Queue(InputQueue):
         self.lose(self.outbox.lost(crossed=crossed, turned=turned), crossed=crossed)
 
 
-def held(input_block: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
+def held(
+    input_block: bool = False, transparent: bool = False, manual: bool = False, realtime: bool = False
+) -> tuple[Queue, list[Event]]:
     told: list[Event] = []
-    return Queue(input_block, transparent, told.append, **fields), told
+    fields: dict[str, Any] = {"input_block": input_block}
+    if manual:
+        fields["setup"] = MANUAL
+    if realtime:
+        fields["text_channel"] = "realtime"
+    return Queue(transparent, told.append, **fields), told
 
 
 def text(name: str) -> Item:

@@ -161,7 +161,8 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     write.handed = True
     first, second, third = Frame("text"), Frame("answer"), Frame("text")
     box.wrote(first, write)
-    box.wrote(second, write, after_turn=over(False))
+    second.take(1, over(False))
+    box.wrote(second, write)
     box.wrote(third, Write())
     assert box.output(0) == [first]
     assert box.lost() == [second, third]

@@ -910,7 +910,7 @@ INPUTS = st.sampled_from(
         ("answered", None),
         ("answered", "SILENT"),
         ("answered", "INTERRUPT"),
-        ("closed",),
+        ("taken back",),
         ("interrupted",),
         ("complete", None),
         ("complete", "IDLE"),
@@ -938,8 +938,8 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
             turns.called(n, TOOL, ends_turn, now)
         elif what == "answered":
             turns.answered(n - 1, args[0], now)
-        elif what == "closed":
-            turns.closed(n - 1, now)
+        elif what == "taken back":
+            turns.taken_back(n - 1, now)
         elif what == "lost":
             turns.lost(now, args[0])
         elif what == "tick":
@@ -950,7 +950,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
         assert (turns.exchange is None) == exchange.done
         assert bool(turns.waiting_for()) != turns.idle
     for run in list(exchange.calls):
-        turns.closed(run, now)
+        turns.taken_back(run, now)
     if exchange.turn is None and not exchange.done:
         turns.prompted(now, exchange)  # the connection was lost, and the prompt is written again
     while (at := turns.wake_at(False)) < inf:

@@ -20,6 +20,7 @@ from livetools import (
     TurnComplete,
 )
 from livetools.protocol.calls.call_states import CallState, Record
+from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.calls.responses import response_to
 from livetools.protocol.input.resend import Frame, Write
 from livetools.session.running.writer import Writer
@@ -148,7 +149,7 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         write = Write()
         write.ask()
         record = Record(1, Call("c1", "f"), CallPolicy("f"), 1, 0.0)
-        taken_back = response_to("answer", record, {})
+        taken_back = response_to("answer", record, Outcome({}))
         record.state, taken_back.ends = CallState.VOID, write
         await line.session._driver._send(taken_back)
         assert write.handed
