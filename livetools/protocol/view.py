@@ -46,7 +46,7 @@ class View:
         self.dispatch = Dispatch(*shared)
         self.to_come = Pending(self.dispatch)
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch, self.speech)
-        self.reception = Reception(*shared, self._tell, plan.model)
+        self.reception = Reception(*shared, self._tell)
         self.parking = Parking(self.to_come, self.input, self.connection, self.speech)
         self.changes = PlanChanges(plan)
         self.closed = False
