@@ -13,13 +13,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from .errors import described, detached, values_of
-from .setup.price import dollars
+from .setup import price
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,10 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """The sum of two turns; ``raw`` is dropped, because it describes one turn."""
-        kinds = Counter(self.modalities)
-        kinds.update(other.modalities)
+        one, two = self.modalities, other.modalities
+        kinds = {kind: one.get(kind, 0) + two.get(kind, 0) for kind in {**one, **two}}
         counts = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
-        return Usage(**counts, modalities=dict(kinds), model=other.model or self.model)
+        return Usage(**counts, modalities=kinds, model=other.model or self.model)
 
     @property
     def cost(self) -> float | None:
@@ -81,12 +80,24 @@ class Usage:
         as old as the installed package, so this is an estimate of the service's bill. The first access loads the
         package, which takes some tenths of a second.
         """
-        if not self.total_tokens:
+        lists = price.load() if self.total_tokens and self.model else None
+        if lists is None:
             return None
+        kinds = {
+            name: self.modalities[kind] for kind, name in price.PRICED.items() if self.modalities.get(kind)
+        }
         # Thoughts are billed as output, and what tools bring as input (ai.google.dev/pricing, 2026-09).
-        prompt = self.prompt_tokens + self.tool_use_tokens
-        response = self.response_tokens + self.thoughts_tokens
-        return dollars(self.model, prompt, self.cached_tokens, response, self.modalities)
+        try:
+            counted = lists.Usage(
+                input_tokens=self.prompt_tokens + self.tool_use_tokens,
+                output_tokens=self.response_tokens + self.thoughts_tokens,
+                cache_read_tokens=self.cached_tokens or None,
+                **kinds,
+            )
+            found = lists.calc_price(counted, self.model.rpartition("/")[2], provider_id="google")
+        except (LookupError, ValueError):  # an unknown model; counts below 0, or that do not add up
+            return None
+        return float(found.total_price)
 
 
 _COUNTS = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]

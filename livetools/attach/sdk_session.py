@@ -67,10 +67,8 @@ class SDKTransport:
             return self._session.send_tool_response(function_responses=answers["functionResponses"])
         if (realtime := message.get("realtimeInput")) is not None:
             return self._session.send_realtime_input(text=realtime["text"])
-        content = message["clientContent"]
-        return self._session.send_client_content(
-            turns=content["turns"], turn_complete=content["turnComplete"]
-        )
+        said = message["clientContent"]
+        return self._session.send_client_content(turns=said["turns"], turn_complete=said["turnComplete"])
 
 
 def calls_of(message: Any) -> Sequence[FunctionCall]:

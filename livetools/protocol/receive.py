@@ -46,7 +46,6 @@ class Reception:
     outbox: Outbox
     connection: Connection
     tell: Callable[[Event], None]
-    model: str  # whose tokens are counted
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
     cuts_next: bool = False  # the model is cut off as soon as it speaks, whenever that will be
     turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
@@ -196,8 +195,7 @@ class Reception:
         """Its whole samples, with the half of one that the last chunk of this sound ended with; perhaps none."""
         # Half a sample of another sound cannot be completed.
         if chunk.rate != self._rate:
-            self.sound.clear()
-            self._rate = chunk.rate
+            self.sound, self._rate = Samples(), chunk.rate
         data = self.sound.whole(chunk.data)
         return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
 
@@ -209,7 +207,7 @@ class Reception:
             self.turns.complete(event.status, now, explained=explained)
             self._ended(now)
         elif isinstance(event, UsageUpdate):
-            usage = replace(event.usage, model=self.model)
+            usage = replace(event.usage, model=self.calls.plan.model)
             # Equal counts are repeated by a model that is stuck (whisper-shortcut PR71); growing ones show that it
             # works.
             if self.tokens.count(usage):

@@ -20,9 +20,6 @@ from .sdk.generated_tables import tables
 
 Object: TypeAlias = dict[str, Any]  # of JSON
 
-#: The options of HTTP that a Live session takes, as google-genai's own does.
-HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
-
 
 def both_set(one: str, other: str) -> ConfigError:
     """The error for what is given twice."""
@@ -128,7 +125,7 @@ def http_options(fields: Object) -> Object:
     """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
     value = read_as(fields.get("httpOptions") or {}, "object", "config.http_options")
     given = {camel(name): option for name, option in value.items() if option is not None}
-    if more := sorted(given.keys() - HTTP_OPTIONS):
+    if more := sorted(given.keys() - {"baseUrl", "apiVersion", "headers"}):
         names = ", ".join(snake(n) for n in more)
         raise ConfigError(
             f"config.http_options: a Live session takes base_url, api_version and headers, not {names}. "

@@ -161,7 +161,7 @@ def _for_api(profile: ModelProfile, vertex: bool) -> ModelProfile:
         # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
         # explicitVadSignal there; avatars are refused there (2026-10-09).
         return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
-    profile = replace(
+    return replace(
         profile,
         vertex=True,
         transparent="honoured",
@@ -170,8 +170,8 @@ def _for_api(profile: ModelProfile, vertex: bool) -> ModelProfile:
         # 1007 Invalid value at 'setup.realtime_input_config.turn_coverage' on v1 and v1beta1 (2026-10-09).
         turn_coverages=profile.turn_coverages - {"TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"},
         call_ids="uuid",
+        **_ON_VERTEX.get(profile.family, {}),
     )
-    return replace(profile, **_ON_VERTEX.get(profile.family, {}))
 
 
 # pipecat#4448: no NON_BLOCKING on Vertex 2.5; livekit-plugins-google 1.8.9 drops scheduling there.

@@ -63,7 +63,7 @@ def make_plan(
     turns = config_fields.history(history)
     if turns and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
-    for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
+    for_api(turns, "clientContent.turns", vertexai=vertexai, path="history")
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, told)
     _proactive(setup, profile, api_version)
@@ -71,6 +71,7 @@ def make_plan(
         if fields.get("inputAudioTranscription", {}) is None:
             raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
         setup.setdefault("inputAudioTranscription", {})
+    ends_turn = profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
     plan = Plan(
         model=setup["model"],
         setup=setup,
@@ -80,9 +81,7 @@ def make_plan(
         profile=profile,
         resumption="sessionResumption" in setup,
         transparent=bool(setup.get("sessionResumption", {}).get("transparent")),
-        undeclared=dataclasses.replace(
-            UNDECLARED, ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
-        ),
+        undeclared=dataclasses.replace(UNDECLARED, ends_turn=ends_turn),
         **{fact.name: getattr(profile, fact.name) for fact in dataclasses.fields(SessionFacts)},
         **options,
     )
@@ -195,40 +194,30 @@ def _modality(setup: Object, profile: ModelProfile) -> None:
     wanted = generation.setdefault("responseModalities", [profile.default_modality])
     if len(wanted) != 1:
         raise ConfigError(f"response_modalities={wanted}: a Live session answers in exactly one")
-    if wanted[0] in profile.modalities:
-        return
-    can = " or ".join(sorted(profile.modalities))
-    text = f"{profile.family} answers in {can}, not in {wanted[0]}: set response_modalities to {can}"
-    if can == "AUDIO":
-        text += "; the words that it speaks come as OutputTranscript, and ask() returns them"
-    raise ConfigError(text)
+    if wanted[0] not in profile.modalities:
+        can = " or ".join(sorted(profile.modalities))
+        text = f"{profile.family} answers in {can}, not in {wanted[0]}: set response_modalities to {can}"
+        words = "; the words that it speaks come as OutputTranscript, and ask() returns them"
+        raise ConfigError(text + words if can == "AUDIO" else text)
 
 
 def _thinking(setup: Object, profile: ModelProfile) -> None:
     thinking = setup["generationConfig"].get("thinkingConfig", {})
-    level = thinking.get("thinkingLevel")
     # An empty object says nothing, and is left out.
     if not thinking:
         setup["generationConfig"].pop("thinkingConfig", None)
-    levels = ", ".join(sorted(profile.thinking_levels))
-    if level is None and profile.thinking_level == "required":
+    level, able = thinking.get("thinkingLevel"), ", ".join(sorted(profile.thinking_levels))
+    if level not in profile.thinking_levels and (level is not None or profile.thinking_level == "required"):
         raise ConfigError(
-            f"{profile.family} wants a thinking level (one of {levels}): "
+            f"thinking_level={level!r}: {profile.family} wants a thinking level (one of {able}): "
             "config={'thinking_config': {'thinking_level': 'LOW'}}"
         )
-    if level is not None and level not in profile.thinking_levels:
-        raise ConfigError(f"thinking_level={level!r}: {profile.family} takes one of {levels}")
 
 
 def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
-    proactivity = setup.get("proactivity")
-    # True is what it is anyway and is left out; only False contradicts the model.
-    if proactivity is not None and profile.proactivity == "always":
-        if False in proactivity.values():
-            raise ConfigError(
-                f"{profile.family} is always proactive, and refuses False: leave proactivity out"
-            )
-        del setup["proactivity"]
+    # Where it always is, True is left out; only False contradicts the model.
+    if profile.proactivity == "always" and False in setup.pop("proactivity", {}).values():
+        raise ConfigError(f"{profile.family} is always proactive, and refuses False: leave proactivity out")
     # Without a version of the user's own the endpoint has chosen v1alpha already.
     if config_fields.wants_v1alpha(setup) and not profile.vertex and api_version not in (None, "v1alpha"):
         raise ConfigError(f"proactivity and affective dialog need api_version='v1alpha', not {api_version!r}")
@@ -251,7 +240,7 @@ def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
         told.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
 
 
-_PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
+_PROFILED = ModelProfile().builtin_tools  # a profile says of each whether its model has it
 _MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 

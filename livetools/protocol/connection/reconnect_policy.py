@@ -52,14 +52,11 @@ class ReconnectPolicy:
         return plain * (1 + self.jitter * (2 * chance - 1))
 
 
-_NEVER = ReconnectPolicy(attempts=0)
-
-
 class Attempts:
     """The dials of one session, counted against its policy (``None``: there is no second dial)."""
 
     def __init__(self, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
-        self._policy = policy or _NEVER
+        self._policy = policy or ReconnectPolicy(attempts=0)
         self._random = random
         self.dials = 0
         self.made = 0  # attempts since a session stood

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import msgspec
 
@@ -59,7 +60,5 @@ def _shallow(text: str) -> str:
 
 
 def _int(digits: str) -> int | str:
-    try:
-        return int(digits)
-    except ValueError:  # more digits than Python converts (4300): left as text
-        return digits
+    # More than Python converts (4300) are left as text.
+    return int(digits) if len(digits) <= sys.int_info.default_max_str_digits else digits

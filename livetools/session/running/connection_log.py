@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from math import inf
 
 from livetools import events
 from livetools.events import REPLACED, Event
@@ -34,8 +35,7 @@ class ConnectionLog:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._last: dict[str, float] = {}  # by the kind: when it was logged
-        self._left_out: dict[str, int] = {}
+        self._lines: dict[str, tuple[float, int]] = {}  # by the kind: when it was logged, and left out since
         self._unwatched = False  # it was said that nobody notices when the line falls silent
 
     def opened(self, transport: Transport) -> None:
@@ -80,11 +80,11 @@ class ConnectionLog:
 
     def _line(self, kind: str, text: str, level: int = logging.WARNING) -> None:
         now = self._clock.now()
-        if now < self._last.get(kind, now - LOG_INTERVAL) + LOG_INTERVAL:
-            self._left_out[kind] = self._left_out.get(kind, 0) + 1
+        last, left_out = self._lines.get(kind, (-inf, 0))
+        if now < last + LOG_INTERVAL:
+            self._lines[kind] = last, left_out + 1
             return
-        self._last[kind] = now
-        left_out = self._left_out.pop(kind, 0)
+        self._lines[kind] = now, 0
         if left_out:
             text += f" (left out since the last such line: {left_out})"
         log.log(level, "%s", text)

@@ -93,9 +93,7 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
-        self.here: Callable[[], object] = (
-            this_loop  # the loop that runs here; RuntimeError, where another kind does
-        )
+        self.here: Callable[[], object] = this_loop  # gives the loop that runs here, or raises RuntimeError
         self._ended: anyio.Event | None = None  # on trio; on asyncio the task itself is waited for
         self._group: TaskGroup | None = None  # from the first step of ``main`` on
         self._stopped = False

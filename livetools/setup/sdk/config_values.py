@@ -107,8 +107,7 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
         if name not in fields or (kind == "GenerationConfig" and name in NOT_LIVE):
             raise no_field(path, name, fields)
         # most fields of generation_config are in the config itself as well; a content is its parts
-        around = path.removesuffix(".generation_config") if name in tables().places else path
-        made = read_as(inner, fields[name], path if name == "parts" else f"{around}.{snake(name)}")
+        made = read_as(inner, fields[name], path if name == "parts" else _inside(path, name))
         read[name] = str(made) if name in INT64 else made
     return read
 
@@ -174,9 +173,9 @@ def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
 def for_api(message: Any, name: str, *, vertexai: bool, path: str) -> None:
     """Make ``message`` one of the dialled API's: what it spells otherwise is renamed in place.
 
-    ``name`` is the message's (``"setup"``, ``"clientContent"``), or the path of a part of it; ``path`` is what the user
-    calls the whole. Raises :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag
-    that is ``False`` says nothing, and is left out.
+    ``name`` is the message's (``"setup"``), or the path of a part of it (``"clientContent.turns"``); ``path`` is what
+    the user calls the whole. Raises :class:`ConfigError` for a field that google-genai's converter to this API refuses.
+    A flag that is ``False`` says nothing, and is left out.
     """
     if isinstance(message, list | tuple):
         for each in message:
@@ -185,14 +184,14 @@ def for_api(message: Any, name: str, *, vertexai: bool, path: str) -> None:
         return
     api = "vertex" if vertexai else "gemini"
     for field in list(message):
-        place = f"{name}.{field}"
+        place, where = f"{name}.{field}", _inside(path, field)
         if place in tables().refused[api]:
             if message.pop(field) is not False:
-                raise ConfigError(f"{_said(path, place)} {_ONLY[vertexai]}; leave it out")
+                raise ConfigError(f"{where} {_ONLY[vertexai]}; leave it out")
         elif spelling := tables().renamed[api].get(place):
             message[spelling] = message.pop(field)
         else:
-            for_api(message[field], place, vertexai=vertexai, path=path)
+            for_api(message[field], place, vertexai=vertexai, path=where)
 
 
 _ONLY = {
@@ -201,8 +200,7 @@ _ONLY = {
 }
 
 
-def _said(path: str, place: str) -> str:
-    fields = place.split(".")[1:]
-    # most fields of generation_config are in the config itself as well; a history is the turns
-    skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables().places)
-    return ".".join([path, *map(snake, fields[skipped:])])
+def _inside(path: str, field: str) -> str:
+    """What the user calls a field of ``path``; most of ``generation_config`` are in the config itself as well."""
+    around = path.removesuffix(".generation_config") if field in tables().places else path
+    return f"{around}.{snake(field)}"
