@@ -425,6 +425,8 @@ class Machine(View):
         crossed = self.input.crossed(close)
         # Where the user marks speech, no turn begins without a prompt: the end of an activity is one.
         speech = self.input.streams and not self.input.manual
+        # An answer that was received is paid, though the model has not spoken of it: asked again, it is given again.
+        self.calls.read(frame for frame in self.outbox.sent if frame.safe)
         # In this order: the outbox knows what was not read, the calls and the input take their share of it, and the
         # turns ask whether the prompt of the exchange is in that.
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)

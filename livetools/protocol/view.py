@@ -119,14 +119,12 @@ class View:
         """Whether waiting for this would wait for what waits for the caller, which is the handler of ``run``: its own
         answer, the slot that it holds, or the end of an activity."""
         # The caller is inside its own activity: the text waits for its end.
-        if self.input.held_back(receipt):
-            return True
-        if run is None:
-            return False
-        calls, moves = self.calls, self.changes.awaits(receipt)
-        # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call. A
-        # change by a move waits until no call is open, the caller's included.
-        return calls.slots.keeps_out(run) or calls.held_up_by(run, calls.records if moves else ()) is not None
+        if run is None or self.input.held_back(receipt):
+            return self.input.held_back(receipt)
+        # A change by a move waits until no call is open, the caller's included.
+        awaited = self.calls.records if self.changes.awaits(receipt) else ()
+        # A BLOCKING call waits for the slot of this handler, and where input is blocked the text waits for that call.
+        return self.calls.slots.keeps_out(run) or self.calls.held_up_by(run, awaited) is not None
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""

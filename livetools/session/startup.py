@@ -43,8 +43,7 @@ class Startup:
         conversation has left behind."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
-        full = "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped"
-        self.transcript.if_full(lambda most: log.warning(full, most))
+        self.transcript.if_full(_full)
         if self.store is not None:
             resumed = None
             if self.plan.handle is None:  # else that one is resumed, and not the one in the store
@@ -68,3 +67,7 @@ class Startup:
                 "the connect(handle=...) that continues it",
                 " and ".join(changed),
             )
+
+
+def _full(most: int) -> None:
+    log.warning("the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most)

@@ -345,6 +345,16 @@ def test_what_stays_below_the_limit_goes_on() -> None:
 # Losses
 
 
+def test_an_answer_that_was_received_is_given_again_where_an_older_handle_asks_for_it() -> None:
+    silent = CallPolicy("note", behavior="NON_BLOCKING", scheduling="SILENT")
+    d = Driver(plan(silent), reconnect=PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"resumable": True, "newHandle": "from before"}})
+    d.call(("c", "note")).settle("c")  # its pong comes, and no word on it
+    d.drop().later(1).establish().call(("c", "note"))
+    assert d.answers() == [("c", {"output": "ok"})] * 2
+    assert d.started == ["c"]
+
+
 def refused(d: Driver) -> Driver:
     """Nobody listens at the next dial."""
     d.later(1)

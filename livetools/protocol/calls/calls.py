@@ -27,11 +27,11 @@ from livetools.protocol.messages.incoming import PlainCall
 from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
-from . import call_limits, duplicates, wording
+from . import call_limits, wording
 from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record
 from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
-from .duplicates import Duplicates
+from .duplicates import Duplicates, leave
 from .responses import Answer, Replies, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
@@ -253,11 +253,10 @@ class Calls:
         self.lost = tuple(record for record in dict.fromkeys(self.lost) if record.link != link)
         for record in self.lost:
             record.link = link  # the debt on this link is paid with the error
-        if not self.lost:
-            return []
         # Always as toolResponse: the other format has a turn for each toolCall, and these belong to none on this link.
         errors = [(record, wording.lost(self._follows(record))) for record in self.lost]
-        return [outgoing.tool_response([response_to("answer", *error).body for error in errors])]
+        bodies = [response_to("answer", *error).body for error in errors]
+        return [outgoing.tool_response(bodies)] if bodies else []
 
     def new_session(self) -> None:
         """A new session: equal ids now mean different calls."""
@@ -399,8 +398,7 @@ class Calls:
         """Decide what a new call needs before its handler may run."""
         refusal = call_limits.by_plan(self.plan, record)
         if refusal is not None:
-            if (error := call_limits.too_many(self.plan, record)) is not None:
-                self.end = End(error)
+            self.end = call_limits.too_many(self.plan, record) or self.end
             return self._settle(record, refusal, now)
         policy = record.policy
         # Before the checks that take time: a background call is acknowledged even while its approval is awaited.
@@ -453,10 +451,7 @@ class Calls:
         # It was answered while somebody was being asked: refused, expired, or by session.respond.
         if record.phase is _APPROVAL:
             self._act(StopAsking(record.run, record.call))
-        followers: Sequence[Record] = ()
-        if record.policy.join:
-            followers = duplicates.dissolve(record)
-            self._shared.forget(record)
+        followers = self._shared.end(record) if record.policy.join else ()
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
@@ -477,9 +472,10 @@ class Calls:
         record.phase = _NOTHING
         if record.policy.join:
             self._shared.forget(record)
-        runs = duplicates.leave(record)
+        runs = leave(record)
         if not runs.running:
-            for one in duplicates.dissolve(record):  # it had not begun: the others continue without it
+            # It had not begun: the others continue without it.
+            for one in self._shared.end(record) if record.shared else ():
                 self._begin(one, now)
         # While others want the run the handler runs on for them, though its own call is over.
         elif not runs.wanted:

@@ -57,14 +57,12 @@ class Concurrency:
     def needs_end_of(self, handler: Record, record: Record) -> bool:
         """Whether this call can start only when that handler has ended: it waits for a slot, and nobody else can free
         one."""
-        if not _waits(record):
-            return False
         # With more slots than one another handler may end first.
-        if record.policy.takes_slot and self._most == 1 and handler.run in self.held:
-            return True
-        # A tool that had no limit when it was called is not counted.
-        only = record.policy.concurrency == 1 and handler.policy.concurrency is not None
-        return only and handler.running and handler.call.name == record.call.name
+        session = record.policy.takes_slot and self._most == 1 and handler.run in self.held
+        # A handler whose tool had no limit when it was called is not counted.
+        counted = handler.running and handler.policy.concurrency is not None
+        tool = counted and record.policy.concurrency == 1 and handler.call.name == record.call.name
+        return _waits(record) and (session or tool)
 
     def end(self, record: Record) -> None:
         """The handler has ended."""

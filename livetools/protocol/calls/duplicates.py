@@ -31,11 +31,21 @@ class Duplicates:
         return leader
 
     def forget(self, record: Record) -> None:
-        """The run is over: nobody joins it."""
+        """Nobody joins the run of this call any more."""
         key = _key(record)
         # A newer call may have taken its place meanwhile.
         if self._leaders.get(key) is record:
             del self._leaders[key]
+
+    def end(self, record: Record) -> Sequence[Record]:
+        """The run is over. Returns the calls that shared it: from now on they are on their own."""
+        self.forget(record)
+        shared = record.shared
+        if shared is None or record.leader is not record:
+            return ()
+        for one in shared:
+            one.shared = None
+        return shared[1:]
 
 
 def leave(record: Record) -> Record:
@@ -45,16 +55,6 @@ def leave(record: Record) -> Record:
         shared.remove(record)
         record.shared = None
     return leader
-
-
-def dissolve(record: Record) -> Sequence[Record]:
-    """The calls that shared this one's run; from now on they are on their own."""
-    shared = record.shared
-    if shared is None or record.leader is not record:
-        return ()
-    for one in shared:
-        one.shared = None
-    return shared[1:]
 
 
 def _key(record: Record) -> Hashable:

@@ -114,9 +114,9 @@ def _failed(call: Call) -> str:
 
 def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
     """The answer of a call whose ``after`` failed. It has run, and is not undone."""
-    text = f"{call.name} has run, and its result is withheld: the check of its result failed"
-    if (meant := tool_error(error)) is not None:
-        text = f"{call.name} has run, and its result is withheld: {words(meant)}"
+    meant = tool_error(error)
+    why = "the check of its result failed" if meant is None else words(meant)
+    text = f"{call.name} has run, and its result is withheld: {why}"
     return Outcome(failure(text), ToolError(text), result=result)
 
 

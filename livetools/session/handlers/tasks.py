@@ -91,8 +91,7 @@ class Tasks:
     def ask_approval(self, action: AskApproval) -> None:
         """Ask the hooks, check the arguments of the call, and ask the tool's ``approval`` with them.
 
-        Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
-        approve; a ``ToolError``: it is refused with that text; false: it may run.
+        Where a hook refuses it or they do not fit the call is settled with that error; else the verdict is reported.
         """
         job = self._asked[action.run] = Job(action, self._runner.hooks)
         self._start_errand(job, self._ask(job))
@@ -191,8 +190,8 @@ class Tasks:
                 self._ended.set()
 
     async def _ask(self, job: Job) -> None:
-        """Ask whether a call may run, and report the answer. Its hooks learn of it in an errand of their own, which is
-        not cancelled with the asking."""
+        """Ask whether a call may run, and report the answer. The hooks learn of it in an errand of their own, which is
+        not cancelled with this one."""
         verdict = await self._runner.ask(job)
         if job.cancelled:
             return

@@ -85,10 +85,9 @@ class UserCode:
             self._runs_in = None
 
     def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
-        if self._leave_at < inf:  # it was ended, or cancelled, before it began
-            self.end()
-        elif self.cancelled:
-            self._cancel()
+        if self.cancelled:  # before it began
+            again = self._cancel if self._leave_at == inf else self.end
+            again()
         step: Callable[[Any], Any] = code.send
         value: object = None
         while True:

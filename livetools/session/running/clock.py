@@ -44,8 +44,7 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's monotonic clock."""
 
-    def __init__(self) -> None:
-        self.now = time.monotonic
+    now = staticmethod(time.monotonic)
 
     async def sleep_until(self, t: float) -> None:
         """See :class:`Clock`."""
@@ -68,6 +67,6 @@ def make_timer(
     system = type(clock) is SystemClock
     if system and not on_trio():
         return Timer(clock.now, ring)
-    timer = TaskTimer(clock.now, ring, clock.sleep_until, lambda: system or threads())
+    timer = TaskTimer(clock, ring, lambda: system or threads())
     group.start_soon(timer.run)
     return timer

@@ -17,7 +17,7 @@ import anyio
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
-from livetools.setup.secrecy import Sealed, place
+from livetools.setup.secrecy import Sealed, Secrets, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
@@ -27,6 +27,8 @@ from livetools.transport.setup_timeout import Progress, begin, reached
 from .task_host import Starter
 
 log = get_logger("livetools.session")
+
+GIVEN_UP = Close(by_us=True)  # the end of a dial that was cancelled
 
 
 class Wire(Protocol):
@@ -85,7 +87,7 @@ class Sockets:
             await self._changed.wait()
 
     async def _run(self, link: int, scope: anyio.CancelScope) -> None:
-        close = Close(by_us=True)  # where the dial is cancelled
+        close = GIVEN_UP
         self.progress = begin()
         try:
             with scope:
@@ -102,15 +104,17 @@ class Sockets:
 
         ``renewed``: the credentials have been refreshed. Those that are refused are, once a dial.
         """
+        target: Secrets | None
+        close = None
         try:
             with Sealed():
                 target = await self._endpoint.target()
-            close = None
             try:
                 async with self._dialer.dial(target.url, target.headers) as transport:
+                    target = None  # while the connection is open nothing here keeps its key
                     close = await self._listen(link, transport)
             except AuthenticationError as error:
-                if renewed or not await self._endpoint.renew(target, error):
+                if renewed or target is None or not await self._endpoint.renew(target, error):
                     raise self._endpoint.advised(error) from None
             return close or await self._converse(link, renewed=True)
         except Gone as end:
@@ -126,13 +130,16 @@ class Sockets:
         self.standing[link] = transport
         reached("setup")
         self._wire.opened(link)
-        listen: Listen = getattr(transport, "listen", partial(_read, transport))
-        end = await listen(partial(self._wire.received, link))
+        end = await _listener(transport)(partial(self._wire.received, link))
         close = Close(end.code, end.reason, end.by_us)
         del self.standing[link]
         # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
         self._wire.disconnected(link, close)
         return close
+
+
+def _listener(transport: Transport) -> Listen:
+    return getattr(transport, "listen", None) or partial(_read, transport)
 
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:

@@ -21,8 +21,7 @@ Wake: TypeAlias = "_AsyncioWake | _TrioWake"
 
 def on_trio() -> bool:
     """Whether this task runs on trio. It never imports trio: code that runs on it has imported it."""
-    trio = sys.modules.get("trio")
-    return trio is not None and bool(trio.lowlevel.in_trio_task())
+    return "trio" in sys.modules and bool(sys.modules["trio"].lowlevel.in_trio_task())
 
 
 def this_loop() -> Any:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livetools.events import Call
 from livetools.protocol.calls.call_states import CallState, Phase, Record
-from livetools.protocol.calls.duplicates import Duplicates, dissolve, leave
+from livetools.protocol.calls.duplicates import Duplicates, leave
 from livetools.setup.plan_fields import CallPolicy
 
 
@@ -62,7 +62,7 @@ def test_who_is_on_his_own_has_nobody_to_leave() -> None:
     first, second = record(1, {}), record(2, {})
     shared.join(first)
     shared.join(second)
-    assert dissolve(first) == [second]
+    assert shared.end(first) == [second]
     assert leave(second) is second
 
 
