@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from .errors import described, detached, values_of
-from .setup.price import dollars
+from .setup import price
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,24 @@ class Usage:
         as old as the installed package, so this is an estimate of the service's bill. The first access loads the
         package, which takes some tenths of a second.
         """
-        if not self.total_tokens:
+        lists = price.load() if self.total_tokens and self.model else None
+        if lists is None:
             return None
+        kinds = {
+            name: self.modalities[kind] for kind, name in price.PRICED.items() if self.modalities.get(kind)
+        }
         # Thoughts are billed as output, and what tools bring as input (ai.google.dev/pricing, 2026-09).
-        prompt = self.prompt_tokens + self.tool_use_tokens
-        response = self.response_tokens + self.thoughts_tokens
-        return dollars(self.model, prompt, self.cached_tokens, response, self.modalities)
+        try:
+            counted = lists.Usage(
+                input_tokens=self.prompt_tokens + self.tool_use_tokens,
+                output_tokens=self.response_tokens + self.thoughts_tokens,
+                cache_read_tokens=self.cached_tokens or None,
+                **kinds,
+            )
+            found = lists.calc_price(counted, self.model.rpartition("/")[2], provider_id="google")
+        except (LookupError, ValueError):  # an unknown model; counts below 0, or that do not add up
+            return None
+        return float(found.total_price)
 
 
 _COUNTS = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]

@@ -189,27 +189,23 @@ class Attached:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
         if self._host.loop is None:
             raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
-        if self._driver.over.is_set():
+        driver = self._driver
+        if driver.over.is_set():
             raise StopAsyncIteration
         self._reading = True
         try:
             message = await self._receive()
         finally:
             self._reading = False
-        self._hear(message)
+        calls = calls_of(message)
+        if not driver.over.is_set():
+            cancellation = getattr(message, "tool_call_cancellation", None)
+            ids = () if cancellation is None else cancellation.ids or ()
+            driver.machine.heard(calls, ids, driver.clock.now())
+            driver.background()
+        elif calls:  # it was left while its reader waited for the message
+            log.warning("a call came when attach() had been left: it is not answered")
         return message
-
-    def _hear(self, message: Any) -> None:
-        """Tell the machine what the message holds, and do what follows."""
-        driver, calls = self._driver, calls_of(message)
-        if driver.over.is_set():  # while its reader waited for the message
-            if calls:
-                log.warning("a call came when attach() had been left: it is not answered")
-            return
-        cancellation = getattr(message, "tool_call_cancellation", None)
-        ids = () if cancellation is None else cancellation.ids or ()
-        driver.machine.heard(calls, ids, driver.clock.now())
-        driver.background()
 
     async def _receive(self) -> Any:
         """Take a message from the SDK, whose ``receive`` ends with each turn.

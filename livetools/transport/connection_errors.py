@@ -63,9 +63,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return ConnectFailed(f"{through} did not reach {where}; see WebSocket(proxy=...) and HTTPS_PROXY")
         # The line was closed where the response to the upgrade should have come.
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
-            tls = (
-                ". Does the port want TLS? Then base_url begins with wss://" if url.startswith("ws:") else ""
-            )
+            tls = ". Does the port want TLS? Then use wss://" if url.startswith("ws:") else ""
             return ConnectFailed(f"{where} closed the connection before the websocket was open{tls}")
         case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
             return RemoteProtocolError(

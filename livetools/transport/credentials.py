@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import anyio.to_thread
 
@@ -22,9 +22,9 @@ KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 EPHEMERAL = "auth_tokens/"
 #: The variables of the environment that hold a key; the first that is set is used.
 KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-_NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
-    r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
-    re.I,
+#: Names that people give a key, and that nobody reads.
+_NO_KEYS = re.compile(
+    r"(?i)(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key"
 )
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
@@ -54,19 +54,17 @@ class Key(Identity):
         self.ephemeral = isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
 
     async def grant(self) -> Mapping[str, str]:
-        key = self._source if isinstance(self._source, str) else checked(await _called(self._source))
-        if key.startswith(EPHEMERAL):
-            return {"Authorization": f"Token {key}"}
-        return {"x-goog-api-key": key}
-
-
-async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
-    try:
-        value = source()
-        # Asked of the value, not of the function: a lambda may return a coroutine.
-        return await value if inspect.isawaitable(value) else value
-    except Exception as error:  # its text may quote the key
-        raise ConnectFailed(f"api_key() raised {type(error).__name__}; the session was not dialled") from None
+        key: Any = self._source
+        if callable(key):
+            try:
+                key = key()
+                # Asked of the value, not of the function: a lambda may return a coroutine.
+                key = await key if inspect.isawaitable(key) else key
+            except Exception as error:  # its text may quote the key
+                why = f"api_key() raised {type(error).__name__}; the session was not dialled"
+                raise ConnectFailed(why) from None
+            key = checked(key)
+        return {"Authorization": f"Token {key}"} if key.startswith(EPHEMERAL) else {"x-goog-api-key": key}
 
 
 def checked(key: object) -> str:

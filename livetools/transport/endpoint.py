@@ -115,7 +115,7 @@ def resolve(
     http_options: Mapping[str, Any] | None = None,  # configuration.http_options: any JSON
     v1alpha: bool = False,
     allow_insecure: bool = False,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
     default: Callable[[], tuple[object, str | None]] = application_default,
 ) -> Endpoint:
     """Decide where and as whom to dial, from what ``connect`` was given; what is found elsewhere is put into it.
@@ -128,7 +128,6 @@ def resolve(
     Raises :class:`ConfigError` for what is given twice or cannot be, and where there is no key, naming the
     variables that were looked at. No text of it holds a key.
     """
-    environ = os.environ if environ is None else environ
     for name, key in (("base_url", "baseUrl"), ("api_version", "apiVersion")):
         if (configured := (http_options or {}).get(key)) is not None:
             if getattr(given, name) is not None:
@@ -156,8 +155,8 @@ def _version(given: Given, early: bool, environ: Mapping[str, str]) -> str:
     # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
     version = given.api_version
     if version is None:
-        usual = environ.get("GOOGLE_GENAI_API_VERSION") or "beta"
-        version = "v1alpha" if early and not given.vertexai else usual
+        newest = "v1alpha" if early and not given.vertexai else None
+        version = newest or environ.get("GOOGLE_GENAI_API_VERSION") or "beta"
     if version == "beta":
         version = "v1beta1" if given.vertexai else "v1beta"
     if not re.fullmatch(r"[A-Za-z0-9]+", version):
@@ -189,9 +188,7 @@ def _add_client(given: Given, client: object) -> None:
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
-        raise ConfigError(
-            f"client is not a google.genai.Client of version 3 ({type(client)}): pass api_key= instead"
-        )
+        raise ConfigError(f"client is {type(client)}, not google-genai's of version 3: pass api_key= instead")
     headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
     if not inner.vertexai and version == "v1":
@@ -210,7 +207,11 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
     if given.api_key is not None and given.credentials is not None:
         raise both_set("api_key", "credentials")
     if given.vertexai is None:
-        given.vertexai = _wants_vertex(given, environ)
+        names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+        said = {name: environ[name].lower() in {"true", "1"} for name in names if name in environ}
+        if len(set(said.values())) > 1:
+            given.warnings += (f"{' and '.join(said)} contradict each other; the first is used",)
+        given.vertexai = next(iter(said.values()), False)
     if not given.vertexai and (given.project or given.location or given.credentials is not None):
         raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
     variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
@@ -233,14 +234,6 @@ def _add_environment(given: Given, environ: Mapping[str, str]) -> None:
     elif given.vertexai and informed and (given.api_key is None or own):
         given.project = given.project or project or None
         given.location = given.location or location or None
-
-
-def _wants_vertex(given: Given, environ: Mapping[str, str]) -> bool:
-    names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
-    said = {name: environ[name].lower() in {"true", "1"} for name in names if name in environ}
-    if len(set(said.values())) > 1:
-        given.warnings += (f"{' and '.join(said)} contradict each other; the first is used",)
-    return next(iter(said.values()), False)
 
 
 # What it comes to
@@ -299,9 +292,8 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     scheme = parts.scheme.lower().replace("http", "ws")
     if scheme not in ("ws", "wss") or not parts.hostname:
         shown = text if re.fullmatch(r"[\w.:/-]*", str(text)) else "what was passed"
-        raise ConfigError(
-            f"base_url: {shown!r} is not a URL like 'wss://host' or 'http://127.0.0.1:80' (ports go from 0 to 65535)"
-        )
+        like = "is not a URL like 'wss://host' or 'http://127.0.0.1:80' (ports go from 0 to 65535)"
+        raise ConfigError(f"base_url: {shown!r} {like}")
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:

@@ -27,7 +27,7 @@ from .proxy_and_address import STAGGER, connected, is_address
 from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocketTransport]:
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     name_loop()  # in this task's context, in which asyncio also runs the callbacks of the connection
     target = parse_uri(url)
@@ -35,7 +35,7 @@ async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocket
         options["sock"] = await connected(target.host, target.port)
     elif options["proxy"] is not None and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
         options["happy_eyeballs_delay"] = STAGGER  # for the addresses of a proxy; uvloop cannot
-    options["create_connection"] = partial(PushConnection, limits=limits)
+    options["create_connection"] = partial(PushConnection, limits)
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
     connection: Any = await connect(url, write_limit=1, **options)
@@ -45,8 +45,8 @@ async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocket
 class AsyncioFlow(Flow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
-        super().__init__(limits, pongs, now)
+    def __init__(self, limits: Limits, pongs: Pongs) -> None:
+        super().__init__(limits, pongs)
         self.cutter = Cutter(limits.max_message)
         self.paused = False  # reading is: there is more than was given away
         self.cutting = False  # the line will be cut: the peer is to close it, and may not
@@ -64,10 +64,9 @@ class PushConnection(WebSocketTransport, ClientConnection):
     into asyncio's buffer at once: only the wait can be cancelled.
     """
 
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+    def __init__(self, limits: Limits, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        now = asyncio.get_running_loop().time  # one bound method for all
-        self.flow: AsyncioFlow = AsyncioFlow(limits, Pongs(self, now), now)
+        self.flow: AsyncioFlow = AsyncioFlow(limits, Pongs(self, asyncio.get_running_loop().time))
 
     # What comes
 
@@ -111,9 +110,8 @@ class PushConnection(WebSocketTransport, ClientConnection):
             full = flow.feed is None and flow.full and not flow.lost
             # Where nothing is left there is nothing to pause for, however late it is.
             if full or (cutter.data and time.monotonic() > until):
-                if not flow.paused:
-                    flow.paused = True
-                    self.transport.pause_reading()
+                flow.paused = True
+                self.transport.pause_reading()
                 if not full:  # else it is resumed when there is room
                     asyncio.get_running_loop().call_soon(self._advance)
                 return

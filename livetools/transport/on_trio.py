@@ -21,9 +21,9 @@ from .setup_timeout import reached
 from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, WebSocketTransport]:
+async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
-    options["create_connection"] = partial(TrioConnection, limits=limits)
+    options["create_connection"] = partial(TrioConnection, limits)
     dialled: Any = TrioDial(url, **options)
     return dialled, await dialled.__aenter__()
 
@@ -94,12 +94,9 @@ class Line:
 class TrioConnection(WebSocketTransport, ClientConnection):
     """Reads and writes through a :class:`Line`, and shields each write."""
 
-    def __init__(
-        self, nursery: trio.Nursery, stream: trio.abc.Stream, protocol: Any, *, limits: Limits, **kwargs: Any
-    ) -> None:
-        self._nursery = nursery
-        now = trio.current_time
-        self.flow = Flow(limits, Pongs(self, now), now)
+    def __init__(self, limits: Limits, nursery: Any, stream: Any, protocol: Any, **kwargs: Any) -> None:
+        self._nursery: trio.Nursery = nursery
+        self.flow = Flow(limits, Pongs(self, trio.current_time))
         self._line: Any = Line(stream, self.flow, protocol)  # a stream, as far as ``websockets`` uses one
         super().__init__(nursery, self._line, protocol, **kwargs)
 

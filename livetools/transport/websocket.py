@@ -44,9 +44,8 @@ DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
     **dict.fromkeys(("additional_headers", "extra_headers", "http_headers"), "headers="),
     **dict.fromkeys(("insecure", "allow_http"), "allow_insecure="),
     **dict.fromkeys(("keepalive", "heartbeat", "ping"), "ping_interval="),
-    **dict.fromkeys(
-        ("ping_timeout", "pong_timeout", "heartbeat_timeout", "idle_timeout", "read_timeout"), "dead_after="
-    ),
+    **dict.fromkeys(("ping_timeout", "pong_timeout", "heartbeat_timeout"), "dead_after="),
+    **dict.fromkeys(("idle_timeout", "read_timeout"), "dead_after="),
     **dict.fromkeys(("max_size", "max_msg_size", "max_message_size", "limit"), "max_message="),
     **dict.fromkeys(("timeout", "send_timeout"), "write_timeout="),
     **dict.fromkeys(("open_timeout", "connect_timeout", "setup_timeout"), "connect(setup_timeout=...)"),
@@ -129,16 +128,13 @@ class WebSocket:
         proxy = None if is_loopback(urlsplit(url).hostname or "") else self.proxy
         if proxy is True:
             proxy = proxy_for(url)
-        if not proxy:
-            reached("TCP", where=named(url))
-            return None
-        way = read_proxy(proxy)
-        reached("proxy", where=named(url), proxy=named(way))
+        way = read_proxy(proxy) if proxy else None
+        reached("proxy" if way else "TCP", where=named(url), proxy=named(way or url))
         return way
 
     def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
         """What the loop's ``dial`` takes."""
-        from .websocket_connection import CLOSE_TIMEOUT, Limits
+        from .websocket_connection import Limits
 
         options: dict[str, Any] = {
             "limits": Limits(self.max_message, self.write_timeout, self.dead_after),
@@ -146,7 +142,7 @@ class WebSocket:
             "proxy": self._way(url),
             "additional_headers": {**(self.headers or {}), **headers},
             "compression": None,
-            "close_timeout": CLOSE_TIMEOUT,
+            "close_timeout": None,  # our own, which covers more
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": None,  # whether the line is dead is not for pongs alone to say
@@ -174,6 +170,5 @@ def _dial() -> Callable[..., Awaitable[tuple[AbstractAsyncContextManager[Any], T
 def quiet_logger() -> logging.Logger:
     """The logger for ``websockets``: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
     logger = get_logger("livetools.websocket")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.INFO)
+    logger.setLevel(logger.level or logging.INFO)
     return logger

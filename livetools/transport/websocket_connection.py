@@ -14,9 +14,8 @@ Each of the two is a transport, see :class:`~.contract.Transport`.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -59,9 +58,9 @@ class Flow:
     connection of ``websockets`` has most of them.
     """
 
-    def __init__(self, limits: Limits, pongs: Pongs, now: Callable[[], float]) -> None:
-        self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, now
-        self.silence = Silence(limits.dead_after, now, pongs.ping)
+    def __init__(self, limits: Limits, pongs: Pongs) -> None:
+        self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, pongs.clock
+        self.silence = Silence(limits.dead_after, pongs)
         self.look: Any = None  # at the silence: what ``later`` has returned
         self.waiting = _NONE
         self.parts = bytearray()  # of a message in fragments
@@ -71,9 +70,7 @@ class Flow:
         self.cause: BaseException | None = None  # why the line broke, if it is known
         self.feed: Callable[[bytes], None] | None = None  # the listener, which asyncio can have
         self.error: Exception | None = None  # was raised by it
-        self.ended = (
-            False  # what comes does not count: it is behind that, a close, or a violation of the protocol
-        )
+        self.ended = False  # what comes does not count: that, a close or an unlawful frame was before it
         self.ping: bytes | None = None  # goes out behind the next message
 
     def fragment(self, frame: Frame) -> None:
@@ -127,10 +124,20 @@ class WebSocketTransport:
     """The first base of both connection classes: what they do otherwise than ``websockets``, and the transport."""
 
     flow: Flow
+    #: The second base has these.
     protocol: Any
     request: Any
     response: Any
     wait_closed: Any
+    #: What each loop does in its own way. ``later`` calls a function after so many seconds, unless the line has ended;
+    #: on asyncio who asks for it cancels it then. ``read_on``: there is room in the queue, or nobody receives any more,
+    #: so reading is resumed, if it was paused. ``leave`` is the closing handshake. ``abort`` closes the socket, if it
+    #: is open.
+    later: Callable[[float, Callable[[], None]], Any]
+    write_ping: Callable[[bytes], None]
+    read_on: Callable[[], None]
+    leave: Callable[[int, str], Awaitable[None]]
+    abort: Callable[[], None]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         reached("TLS")  # where there is any: it comes between here and the handshake
@@ -141,8 +148,7 @@ class WebSocketTransport:
         try:
             await super().handshake(*args, **kwargs)  # type: ignore[misc]  # the second base has it
         except InvalidStatus as error:
-            if error.response.status_code in range(300, 400):
-                error.response.headers.pop("Location", None)
+            error.response.headers.pop("Location", None)
             raise
         self.request = None  # the upgrade's, with the key: nobody asks for either any more
         self.response.headers.clear()
@@ -151,12 +157,11 @@ class WebSocketTransport:
     # What comes
 
     def process_event(self, event: Any) -> None:
-        if isinstance(event, Frame):
-            if event.opcode in DATA:
-                return self.flow.fragment(event)
-            if event.opcode == PONG and self.flow.pongs.answer(bytes(event.data)):
-                return None
-        return super().process_event(event)  # type: ignore[misc, no-any-return]  # the same
+        opcode = event.opcode if isinstance(event, Frame) else None
+        if opcode in DATA:
+            self.flow.fragment(event)
+        elif opcode != PONG or not self.flow.pongs.answer(bytes(event.data)):
+            super().process_event(event)  # type: ignore[misc]  # the same
 
     async def receive(self) -> bytes:
         """See :class:`~.contract.Transport`."""
@@ -218,29 +223,3 @@ class WebSocketTransport:
         """The end, once it is known."""
         await self.wait_closed()
         return gone(self.protocol.close_exc, self.flow.left, self.flow.cause)
-
-    # What each loop does in its own way
-
-    @abstractmethod
-    def later(self, seconds: float, call: Callable[[], None]) -> Any:
-        """Call it after so many seconds, unless the line has ended. On asyncio who asks for it cancels it then."""
-
-    @abstractmethod
-    async def send(self, message: bytes) -> None:
-        """See :class:`~.contract.Transport`."""
-
-    @abstractmethod
-    def write_ping(self, payload: bytes) -> None:
-        """Write a ping, where the line is open."""
-
-    @abstractmethod
-    def read_on(self) -> None:
-        """There is room in the queue, or nobody receives any more: resume reading, if that was paused."""
-
-    @abstractmethod
-    async def leave(self, code: int, reason: str) -> None:
-        """The closing handshake."""
-
-    @abstractmethod
-    def abort(self) -> None:
-        """Close the socket; nothing, where it is closed."""

@@ -68,6 +68,6 @@ def make_timer(
     system = type(clock) is SystemClock
     if system and not on_trio():
         return Timer(clock.now, ring)
-    timer = TaskTimer(clock.now, ring, clock.sleep_until, lambda: system or threads())
+    timer = TaskTimer(clock, ring, lambda: system or threads())
     group.start_soon(timer.run)
     return timer

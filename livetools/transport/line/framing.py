@@ -38,9 +38,8 @@ class Cutter:
 
     def __init__(self, bound: int | None) -> None:
         self._bound = float("inf") if bound is None else bound
-        self.data: bytes | bytearray = (
-            b""  # what came and was not given away, from ``_at`` on; empty: nothing
-        )
+        # What came and was not given away, from ``_at`` on. It is empty where all was.
+        self.data: bytes | bytearray = b""
         self._at = 0
         self._inside = 0  # bytes that are still to come of a frame whose beginning was handed on
         self._fragments = False  # a message in fragments has begun, and has not ended

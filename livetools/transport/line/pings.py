@@ -41,7 +41,7 @@ class Pongs:
 
     def __init__(self, line: Any, clock: Callable[[], float]) -> None:
         self.counts = Counts()
-        self._line, self._clock = line, clock
+        self._line, self.clock = line, clock
         self.out: Ping | None = None  # was sent, and not answered
         self._next: Ping | None = None  # is shared by what was written and not asked about yet
         self._hurry = False  # somebody wants that at once
@@ -92,9 +92,9 @@ class Pongs:
         # What is written while a ping is out shares the next one.
         if self.out is not None or self._next is None:
             return None
-        if self._hurry or self._clock() >= self._not_before:
+        if self._hurry or self.clock() >= self._not_before:
             self.out, self._next, self._hurry = self._next, None, False
-            self._not_before = self._clock() + APART
+            self._not_before = self.clock() + APART
             return self.out.payload
         if not self._timed:
             self._timed = True

@@ -10,8 +10,9 @@ thing to happen is that this is looked at, before what came meanwhile has been r
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
+
+from .pings import Pongs
 
 ASK_AFTER = 15.0  # seconds without a byte after which a ping is sent; half of ``dead_after``, if that is less
 STOPPED = 1.0  # seconds of delay of a timer that show that the program stood still
@@ -19,21 +20,19 @@ EARLY = 0.001  # seconds by which a timer may fire too early
 
 
 class Silence:
-    """The silence of one connection. ``heard`` is set to ``clock()`` with each byte that comes.
+    """The silence of one connection. ``heard`` is set to the clock's time with each byte that comes.
 
-    :meth:`look` at it at once, and then when it says so. ``ping`` asks for a sign of life. ``dead_after``: ``None`` for
-    never.
+    :meth:`look` at it at once, and then when it says so. ``pongs`` is asked for a sign of life. ``dead_after`` is
+    ``None`` for never.
     """
 
-    __slots__ = ("_ask_after", "_clock", "_dead_at", "_due", "_ping", "_pinged", "dead_after", "heard")
+    __slots__ = ("_ask_after", "_dead_at", "_due", "_pinged", "_pongs", "dead_after", "heard")
 
-    def __init__(
-        self, dead_after: float | None, clock: Callable[[], float], ping: Callable[[], None]
-    ) -> None:
+    def __init__(self, dead_after: float | None, pongs: Pongs) -> None:
         self.dead_after = inf if dead_after is None else dead_after
         self._ask_after = min(ASK_AFTER, self.dead_after / 2)
-        self._clock, self._ping = clock, ping
-        self.heard = clock()
+        self._pongs = pongs
+        self.heard = pongs.clock()
         self._pinged = -inf
         self._dead_at = inf  # unless something comes
         self._due = self.heard + self._ask_after
@@ -43,7 +42,7 @@ class Silence:
 
         ``unread``: what has come is not read at present, so that nothing can be heard.
         """
-        now = self._clock()
+        now = self._pongs.clock()
         # The reader is held back by its consumer: bytes may have come that nobody has read.
         if unread:
             self.heard = now
@@ -58,7 +57,7 @@ class Silence:
             self._pinged = now
             # it has the time to answer, however late the ping is
             self._dead_at = max(self.heard, now - self._ask_after) + self.dead_after
-            self._ping()
+            self._pongs.ping()
         asked = self._pinged > self.heard
         # The next look is at the deadline or a step before it, whichever is earlier: a stopped program shows between
         # two looks.

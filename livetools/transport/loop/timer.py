@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -72,7 +72,7 @@ class Timer:
 
 
 class TaskTimer(Timer):
-    """A timer for trio, and for a user's own clock: a task in :meth:`run`, which ends with its group.
+    """A timer for trio, and for a user's own ``clock``: a task in :meth:`run`, which ends with its group.
 
     ``rests``: whether the loop gets ``REST`` seconds after a gap, because that clock runs by itself or something in a
     thread will report to the loop. Otherwise it gets ``ROUNDS``.
@@ -80,15 +80,9 @@ class TaskTimer(Timer):
 
     __slots__ = ("_nap", "_rests", "_sleep_until")
 
-    def __init__(
-        self,
-        now: Callable[[], float],
-        ring: Callable[[], None],
-        sleep_until: Callable[[float], Awaitable[None]],
-        rests: Callable[[], bool],
-    ) -> None:
-        super().__init__(now, ring)
-        self._sleep_until, self._rests = sleep_until, rests
+    def __init__(self, clock: Any, ring: Callable[[], None], rests: Callable[[], bool]) -> None:
+        super().__init__(clock.now, ring)
+        self._sleep_until, self._rests = clock.sleep_until, rests
         self._nap: anyio.CancelScope | None = None
 
     async def run(self) -> None:
@@ -96,8 +90,7 @@ class TaskTimer(Timer):
         while True:
             with anyio.CancelScope() as self._nap:
                 await self._sleep_until(self.deadline)
-            cut_short, self._nap = self._nap.cancelled_caught, None
-            if cut_short:
+            if self._nap.cancelled_caught:
                 continue
             if self._now() > self.due + GAP:
                 self.deadline = -inf  # until it calls back it cannot be set

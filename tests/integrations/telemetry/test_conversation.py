@@ -126,7 +126,7 @@ async def test_tokens_by_kind_and_their_price_are_attributes_and_metrics() -> No
 @pytest.fixture
 def known_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """A price list that knows the model of these tests."""
-    monkeypatch.setattr("livetools.events.dollars", lambda *counted: 0.25)
+    monkeypatch.setattr("livetools.events.Usage.cost", 0.25)
 
 
 async def test_a_known_price_stands_where_backends_look_for_it_and_is_summed(known_price: None) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
+from livetools.transport.line.pings import Pongs
 from livetools.transport.line.silence import Silence
 
 
@@ -12,7 +15,7 @@ class Line:
 
     def __init__(self, dead_after: float | None) -> None:
         self.now = 1000.0
-        self.silence = Silence(dead_after, lambda: self.now, self.ping)
+        self.silence = Silence(dead_after, cast(Pongs, self))
         self.pings: list[float] = []
         self.dead_at: float | None = None
         self.looks = 0
@@ -32,6 +35,9 @@ class Line:
             self.dead_at = self.now - 1000.0
         else:
             self.look_at = self.now + seconds
+
+    def clock(self) -> float:
+        return self.now
 
     def ping(self) -> None:
         self.pings.append(self.now - 1000.0)
