@@ -143,7 +143,8 @@ class Reception:
             self.connection.go_away(notice.get("timeLeft"), now)
 
     def _called(self, link: int, calls: Sequence[PlainCall], now: float) -> None:
-        self.tokens.begins()
+        if self.tokens.over:
+            self.tokens.begins()
         # Answers are written later, with the frames. So the turns hear of every call before its answer, refused ones
         # too.
         for record in self.calls.receive_calls(link, calls, now):
@@ -160,7 +161,8 @@ class Reception:
 
     def _said(self, event: Event, now: float) -> None:
         if type(event) in SPOKEN:
-            self.tokens.begins()
+            if self.tokens.over:
+                self.tokens.begins()
             heard: Event | None = event
             seconds = 0.0
             if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:

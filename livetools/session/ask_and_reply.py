@@ -97,7 +97,7 @@ class Asking:
         self._wake = make_wake()
         self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
-        self._mark = driver.inbox.mark()
+        self._mark = driver.inbox.count
         self._asked_at = driver.clock.now()
         self.exchange, self._receipt = driver.machine.ask(text, self._asked_at)
         self.exchange.watch(self._wake.set)

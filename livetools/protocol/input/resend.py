@@ -259,14 +259,10 @@ class Outbox:
         """
         if not self.sent:
             return []  # nearly always: this is asked for each word
-        sent, self.sent = self.sent, []
-        read: list[Frame] = []
-        for frame in sent:
-            if (answers or frame.run is None) and frame.output(ends):
-                frame.read, frame.endings = True, 0  # whatever will end the next connection, this did not
-                read.append(frame)
-            else:
-                self.sent.append(frame)
+        read = [frame for frame in self.sent if (answers or frame.run is None) and frame.output(ends)]
+        for frame in read:
+            frame.read, frame.endings = True, 0  # whatever will end the next connection, this did not
+            self.sent.remove(frame)
         return read
 
     def unseen(self) -> list[Frame]:

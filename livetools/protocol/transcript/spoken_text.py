@@ -6,16 +6,17 @@ text parts are held back until the turn has ended, and count only if no transcri
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from livetools.events import Event, OutputTranscript, TextChunk, TurnComplete
 
 
-class Words:
+class Words(Struct, eq=False, gc=False):
     """Takes the events of a conversation, and gives its words. ``transcribed``: the setup asks for a transcript."""
 
-    def __init__(self, transcribed: bool) -> None:
-        self.transcribed = transcribed
-        self._spoken = False  # the turn has a transcript
-        self._held = ""
+    transcribed: bool
+    _spoken: bool = False  # the turn has a transcript
+    _held: str = ""
 
     def take(self, event: Event) -> str:
         """The words that are certain with this event; mostly none."""

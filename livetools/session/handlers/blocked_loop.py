@@ -15,9 +15,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
@@ -58,8 +58,7 @@ class Stops:
         return known + late if stopped else known
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """What the loop's thread ran from ``since`` on, until something else was seen, without a turn of the loop."""
 
     since: float  # seconds for which the process had run by then

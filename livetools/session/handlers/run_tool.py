@@ -204,11 +204,9 @@ class ToolRunner:
 
     def context_of(self, job: Job | Undo) -> ToolContext[Any]:
         """What the handler, the ``approval`` or the ``undo`` of a call gets as its context."""
+        tool: Tool = job.tool
         report = partial(self.desk.progress, job.run, yielded=None)
-        context: ToolContext[Any] = job.tool.context(
-            call=job.call, deps=self.deps, session=self.session, report=report
-        )
-        return context
+        return tool.context(call=job.call, deps=self.deps, session=self.session, report=report)
 
     async def ask(self, job: Job) -> bool | str | Outcome:
         """Ask the hooks, which may replace the arguments, and the tool's ``approval``. True: a person must decide; a

@@ -94,8 +94,7 @@ class UserCode:
             try:
                 waits = step(value)
             except StopIteration as end:
-                result: T = end.value
-                return result
+                return end.value  # type: ignore[no-any-return]  # what the coroutine returns
             try:
                 step, value = code.send, (yield waits)
             except BaseException as error:

@@ -44,8 +44,7 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's monotonic clock."""
 
-    def __init__(self) -> None:
-        self.now = time.monotonic
+    now = staticmethod(time.monotonic)
 
     async def sleep_until(self, t: float) -> None:
         """See :class:`Clock`."""

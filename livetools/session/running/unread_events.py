@@ -37,8 +37,6 @@ SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all
 #: The number of an event, and its weight.
 Entry: TypeAlias = tuple[int, Event, int]
 
-_NONE: deque[Entry] = deque(maxlen=0)  # an idle session has no queue
-
 
 class UnreadEvents:
     """The events that wait for ``async for``. Made in the loop that it serves.
@@ -48,9 +46,9 @@ class UnreadEvents:
 
     def __init__(self, bound: int = MAX_UNREAD) -> None:
         self._bound = bound
-        self._queue = _NONE
+        self._queue: deque[Entry] = deque()
         self._size = 0  # what they weigh
-        self._count = 0  # events that came: the number of the newest
+        self.count = 0  # read-only from outside: events that came, the number of the newest
         self._turn = 0  # the number of the last event that ended a turn or cut it off
         self._wake = make_wake()
         self._slice = TimeSlice()
@@ -64,9 +62,7 @@ class UnreadEvents:
         """Take events; never waits."""
         queue, awaited, weight = self._queue, self._awaited, 0
         wakes = awaited and not queue  # else it was woken by what came before
-        if queue is _NONE:
-            queue = self._queue = deque()
-        for number, event in enumerate(coming, self._count + 1):
+        for number, event in enumerate(coming, self.count + 1):
             if not awaited:  # a reader that waits takes it at once: then its size does not matter
                 weight = EVENT_OVERHEAD + _weight(event)
                 self._size += weight
@@ -78,7 +74,7 @@ class UnreadEvents:
                 queue.append((number, event, weight))
             if kind in ENDS_TURN:
                 self._turn = number
-        self._count += len(coming)
+        self.count += len(coming)
         if self._size > self._bound:
             self._shed()
         if wakes:
@@ -90,12 +86,9 @@ class UnreadEvents:
         self._closed, self._why = True, why
         self._wake.set()
 
-    def mark(self) -> int:
-        """This moment, for :meth:`forget`."""
-        return self._count
-
     def forget(self, mark: int) -> None:
-        """Drop the events of turns after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
+        """Drop the events of turns after ``mark``, an earlier ``count``, which ``ask`` has returned, if nobody has ever
+        iterated."""
         if not self.iterated:
             self._drop(lambda number, kind: number > mark and kind not in LASTING)
 
@@ -116,8 +109,6 @@ class UnreadEvents:
                     "two loops iterate over one session: each event would reach only one of them."
                     " Iterate once, and hand the events on"
                 )
-            if self._turn == self._count:  # for a while nothing comes
-                self._queue = _NONE
             self._awaited = True
             try:
                 await self._wake.wait()
@@ -145,7 +136,7 @@ class UnreadEvents:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        least, newest = self._bound * SHED_TO, self._count
+        least, newest = self._bound * SHED_TO, self.count
         self.dropped += self._drop(
             lambda number, kind: self._size > least and number < newest and kind in MEDIA_EVENTS
         )

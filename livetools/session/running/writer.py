@@ -8,7 +8,6 @@ is written by a task that is started for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +18,6 @@ from livetools.session.frame_log import FrameLog
 from livetools.session.listening.listeners import FrameTaps
 from livetools.transport.contract import Gone
 from livetools.transport.loop.timeslice import TimeSlice
-
-_NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queue
 
 
 class Writer(ABC):
@@ -34,7 +31,7 @@ class Writer(ABC):
             taps = (*taps, log)
         self.frame_taps = FrameTaps(taps) if taps else None
         self.connections, self.group = connections, group
-        self._unwritten = _NONE  # frames that were taken, and must be sent
+        self._unwritten: list[Frame] = []  # were taken, and must be sent
         self._writing = False  # a task writes, or is about to, and takes what there is meanwhile itself
         self._ended = False  # no task is started any more
         self._slice = TimeSlice()
@@ -49,8 +46,6 @@ class Writer(ABC):
             transport: Any = self.connections.get(frame.link)
             # Behind other frames, for a caller who waits until it is sent, or where the socket does not take it now.
             if self._unwritten or frame.receipt is not None or not getattr(transport, "writable", False):
-                if self._unwritten is _NONE:
-                    self._unwritten = deque()
                 self._unwritten.append(frame)
                 continue
             data = self._made(frame, transport)
@@ -88,14 +83,13 @@ class Writer(ABC):
             self._writing = True
             try:
                 while self._unwritten:
-                    await self._send(self._unwritten.popleft())
+                    await self._send(self._unwritten.pop(0))
                     if self._unwritten:
                         await self._slice.share()
             finally:
                 self._writing = False
             self.step()  # what the machine has had meanwhile
             if not self._unwritten:
-                self._unwritten = _NONE
                 return
 
     def stream(self, link: int | None, media: bytes) -> bool:

@@ -209,14 +209,14 @@ async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_la
 async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated() -> None:
     inbox = UnreadEvents()
     inbox.put([TextChunk("before")])
-    mark = inbox.mark()
+    mark = inbox.count
     for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
         inbox.put([event])
     inbox.put([Stalled("the model", 20.0)])
     inbox.forget(mark)
     assert await inbox.next() == TextChunk("before")
     assert await inbox.next() == Stalled("the model", 20.0)
-    mark = inbox.mark()
+    mark = inbox.count
     inbox.put([TextChunk("b")])
     inbox.forget(mark)
     assert await inbox.next() == TextChunk("b")
