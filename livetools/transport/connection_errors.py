@@ -80,13 +80,13 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     """The operating system's and TLS's errors, of which trio wraps the latter, and what is left."""
     # The most telling cause first: what TLS says, then the proxy, then the address.
     causes = list(_causes(error))
-    for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return ConnectFailed(
-                f"the certificate of {where} is not accepted: {cause.verify_message}. {_authorities()}"
-            )
-        if isinstance(cause, ssl.SSLError):
-            return _no_tls(where, cause.reason or str(cause))
+    tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
+    if isinstance(tls, ssl.SSLCertVerificationError):
+        return ConnectFailed(
+            f"the certificate of {where} is not accepted: {tls.verify_message}. {_authorities()}"
+        )
+    if tls is not None:
+        return _no_tls(where, tls.reason or str(tls))
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and current().stage == "TLS":

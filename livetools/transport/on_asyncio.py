@@ -110,8 +110,9 @@ class PushConnection(WebSocketTransport, ClientConnection):
             full = flow.feed is None and flow.full and not flow.lost
             # Where nothing is left there is nothing to pause for, however late it is.
             if full or (cutter.data and time.monotonic() > until):
-                flow.paused = True
-                self.transport.pause_reading()
+                if not flow.paused:  # uvloop pauses no transport that is closed
+                    flow.paused = True
+                    self.transport.pause_reading()
                 if not full:  # else it is resumed when there is room
                     asyncio.get_running_loop().call_soon(self._advance)
                 return

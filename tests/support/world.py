@@ -363,7 +363,7 @@ class World:
         )
         sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox.sent)
         slots = tuple((name, numbers(queue)) for name, queue in calls.slots.waiting.items())
-        shared = numbers(calls._shared._leaders.values())
+        shared = numbers(calls._leaders.values())
         lost = numbers(calls.lost)
         books = tuple(self.book_key(book) for book in self.books)
         return records, books, queue, sent, slots, frozenset(calls.slots.held), shared, lost, self.closed

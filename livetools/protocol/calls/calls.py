@@ -27,11 +27,10 @@ from livetools.protocol.messages.incoming import PlainCall
 from livetools.protocol.messages.partial_calls import PartialCalls
 from livetools.setup.plan_fields import Plan
 
-from . import call_limits, wording
+from . import call_limits, duplicates, wording
 from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record
 from .concurrency import Concurrency
 from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
-from .duplicates import Duplicates, leave
 from .responses import Answer, Replies, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
@@ -65,7 +64,7 @@ class Calls:
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
         self.end: End | None = None
         self.slots = Concurrency(plan.max_concurrency)
-        self._shared = Duplicates()
+        self._leaders: duplicates.Leaders = {}
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
         # then tick finds nothing to do, and looks for the next.
         self.due = inf
@@ -408,7 +407,7 @@ class Calls:
         if policy.background:
             self._move(record, Move.ACK, now)
         # Before the approval: the answer of one person holds for equal calls that share the run.
-        if policy.join and self._shared.join(record) is not None:
+        if policy.join and duplicates.join(self._leaders, record) is not None:
             return None
         if not policy.approval:
             return self._admit(record, now)
@@ -454,11 +453,11 @@ class Calls:
         # It was answered while somebody was being asked: refused, expired, or by session.respond.
         if record.phase is _APPROVAL:
             self._act(StopAsking(record.run, record.call))
-        followers = self._shared.end(record) if record.policy.join else ()
+        followers = duplicates.end(self._leaders, record) if record.policy.join else ()
         record.phase = _NOTHING
         # A handler that settles late must not replace the outcome that the model was given.
         if record.state in SERVED:
-            record.outcome = wording.without_unread(outcome, self.plan.media)
+            record.outcome = wording.without_unread(outcome, self.plan.media) if outcome.parts else outcome
         self._move(record, _SETTLE, now)
         for one in followers:
             self._settle(one, outcome, now)
@@ -474,11 +473,11 @@ class Calls:
             self._act(StopAsking(record.run, record.call))
         record.phase = _NOTHING
         if record.policy.join:
-            self._shared.forget(record)
-        runs = leave(record)
+            duplicates.forget(self._leaders, record)
+        runs = duplicates.leave(record)
         if not runs.running:
             # It had not begun: the others continue without it.
-            for one in self._shared.end(record) if record.shared else ():
+            for one in duplicates.end(self._leaders, record) if record.shared else ():
                 self._begin(one, now)
         # While others want the run the handler runs on for them, though its own call is over.
         elif not runs.wanted:

@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TypeAlias
 
 from .call_states import SERVED, Phase, Record
 
+#: The calls whose run an equal call can share, by the name and the arguments.
+Leaders: TypeAlias = dict[Hashable, Record]
 
-class Duplicates:
-    """The run that an equal call can share, found by the name and the arguments."""
 
-    def __init__(self) -> None:
-        self._leaders: dict[Hashable, Record] = {}
+def join(leaders: Leaders, record: Record) -> Record | None:
+    """Let the call share the run of an equal one that is served, which is returned.
 
-    def join(self, record: Record) -> Record | None:
-        """Make the call a follower of an equal one that is served, which is returned.
+    ``None``: no such run exists, and later equal calls join this one.
+    """
+    key = _key(record)
+    leader = leaders.get(key)
+    # A leader that is itself a follower, or that settles at this moment, has no run to share. In all these cases
+    # the newer call takes its place.
+    if leader is None or leader.state not in SERVED or leader.phase in (Phase.LEADER, Phase.NOTHING):
+        leaders[key] = record
+        return None
+    record.phase = Phase.LEADER
+    record.shared = leader.shared = leader.shared or [leader]
+    record.shared.append(record)
+    return leader
 
-        ``None``: no such run exists, and later equal calls join this one.
-        """
-        key = _key(record)
-        leader = self._leaders.get(key)
-        # A leader that is itself a follower, or that settles at this moment, has no run to share. In all these cases
-        # the newer call takes its place.
-        if leader is None or leader.state not in SERVED or leader.phase in (Phase.LEADER, Phase.NOTHING):
-            self._leaders[key] = record
-            return None
-        record.phase = Phase.LEADER
-        record.shared = leader.shared = leader.shared or [leader]
-        record.shared.append(record)
-        return leader
 
-    def forget(self, record: Record) -> None:
-        """Nobody joins the run of this call any more."""
-        key = _key(record)
-        # A newer call may have taken its place meanwhile.
-        if self._leaders.get(key) is record:
-            del self._leaders[key]
+def forget(leaders: Leaders, record: Record) -> None:
+    """Nobody joins the run of this call any more."""
+    key = _key(record)
+    # A newer call may have taken its place meanwhile.
+    if leaders.get(key) is record:
+        del leaders[key]
 
-    def end(self, record: Record) -> Sequence[Record]:
-        """The run is over. Returns the calls that shared it: from now on they are on their own."""
-        self.forget(record)
-        shared = record.shared
-        if shared is None or record.leader is not record:
-            return ()
-        for one in shared:
-            one.shared = None
-        return shared[1:]
+
+def end(leaders: Leaders, record: Record) -> Sequence[Record]:
+    """The run is over. Returns the calls that shared it: from now on they are on their own."""
+    forget(leaders, record)
+    shared = record.shared
+    if shared is None or record.leader is not record:
+        return ()
+    for one in shared:
+        one.shared = None
+    return shared[1:]
 
 
 def leave(record: Record) -> Record:

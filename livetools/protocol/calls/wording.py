@@ -64,8 +64,6 @@ def expired(record: Record) -> Outcome:
 
 def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
     """The outcome without the media that this model does not read: a note beside the result says so."""
-    if not outcome.parts:
-        return outcome
     kinds = [str((p.get("inlineData") or p.get("fileData") or {}).get("mimeType", "")) for p in outcome.parts]
     unread = sorted({kind for kind in kinds if kind not in media})
     if not unread:

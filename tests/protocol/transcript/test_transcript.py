@@ -112,6 +112,14 @@ def test_a_result_that_comes_turns_later_stands_with_its_call():
     ]
 
 
+def test_a_late_result_of_an_earlier_exchange_does_not_part_calls_that_are_made_together():
+    transcript = played(
+        "one", ToolStarted(A), TurnComplete(), "two", ToolStarted(B), finished(A), ToolStarted(C)
+    )
+    assert transcript.contents[:3] == [user("one"), called(A), answered((A, OK))]
+    assert transcript.contents[3:5] == [user("two"), called(B, C)]
+
+
 def test_a_cancelled_call_is_marked_and_stays_so():
     transcript = played("Go", ToolStarted(A), ToolStarted(B), ToolCancelled(A), finished(B), finished(A))
     assert transcript.contents == [user("Go"), called(A, B), answered((A, CANCELLED), (B, OK))]
