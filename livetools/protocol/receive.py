@@ -195,8 +195,8 @@ class Reception:
             self.tell(event)
 
     def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
-        """Its whole samples, with the half of one that the last chunk of this sound ended with; ``None``: there is
-        none yet."""
+        """Its whole samples, with the half of one that the last chunk of this sound ended with; ``None`` while not
+        one is complete."""
         # Half a sample of another sound cannot be completed.
         if chunk.rate != self._rate:
             self.sound, self._rate = Samples(), chunk.rate
