@@ -47,7 +47,7 @@ class Reception:
     connection: Connection
     tell: Callable[[Event], None]
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
-    cuts_next: bool = False  # the model is cut off as soon as it speaks, whenever that will be
+    cuts_next: bool = False  # the next turn is cut off as soon as it begins
     turned: bool = False  # a turn has ended since the setup: the errors for lost calls have been read
     sound: Samples = field(default_factory=Samples)  # of the model's speech
     tokens: TokenCount = field(default_factory=TokenCount)
@@ -89,7 +89,8 @@ class Reception:
         if not overdue:
             self.turns.settle_doubts(now)
         read: Sequence[Frame] = ()
-        # Nearly all messages are of a few kinds, which are not read in full.
+        # Nearly all messages are of three kinds (media, calls, one piece of text), for each of which there is a fast
+        # reader. None: it is not such a message.
         said: list[PlainCall] | Event | None
         if len(data) < LARGE or (said := only_media(data)) is None:
             said = only_calls_or_words(data)
@@ -151,10 +152,10 @@ class Reception:
             self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
     def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
-        """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
+        """What the model must have read to send a message with these kinds of events, or with ``calls``."""
         spoken = calls or not SPOKEN.isdisjoint(kinds)
         if self.turns.stale.closes and not spoken:
-            return []  # nor does the end of a turn that only closes what was lost
+            return []  # a turn that only closes the exchange of lost calls proves nothing
         proof = spoken or not MARKERS.isdisjoint(kinds)
         # Interrupted alone: it was cut off by a text, not by an answer.
         return self.outbox.output(self.turns.ends, answers=proof) if proof or Interrupted in kinds else []
@@ -194,12 +195,15 @@ class Reception:
             self.tell(event)
 
     def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
-        """Its whole samples, with the half of one that the last chunk of this sound ended with; perhaps none."""
+        """Its whole samples, with the half of one that the last chunk of this sound ended with; ``None`` while not
+        one is complete."""
         # Half a sample of another sound cannot be completed.
         if chunk.rate != self._rate:
             self.sound, self._rate = Samples(), chunk.rate
         data = self.sound.whole(chunk.data)
-        return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
+        if data is chunk.data:
+            return chunk
+        return AudioChunk(data, chunk.rate) if data else None
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):

@@ -17,7 +17,7 @@ from .turns.expected_turns import Turns
 
 
 class Emitter:
-    """Every room that has an event puts it here, with :meth:`tell`."""
+    """The events of one machine. Each of its parts reports with :meth:`tell`; the shell takes them all at once."""
 
     def __init__(self, turns: Turns, said: Said) -> None:
         self._turns, self._said = turns, said
@@ -29,7 +29,7 @@ class Emitter:
         self._events.append(event)
         if type(event) not in SAID:
             return
-        # listens, and not sure: the events of a turn that may be the answer are kept until that is known.
+        # ``listens`` decides, not ``sure``: what may be the answer is kept until it is known whose it is.
         exchange = self._turns.exchange
         if exchange is not None and exchange.listens:
             exchange.hear(event)

@@ -52,6 +52,7 @@ class Dispatch:
     since: float = inf  # something waits for a quiet moment; inf: nothing
 
     def __bool__(self) -> bool:
+        """Whether anything waits to be written."""
         calls = self.calls
         waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
         return bool(waiting or self.ahead)
@@ -140,7 +141,9 @@ class Dispatch:
     def _answers(self, write: Write, now: float) -> Sequence[Answer]:
         turns, ledger = self.turns, self.calls.ledger
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
-        alone = ledger.blocking and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
+        alone = (
+            ledger.blocking and not self.input.streams and turns.ends_at_most <= (0 if ledger.ending else 1)
+        )
         at_latest = -inf if alone else inf
         messages, wrote = self.calls.replies.take(), self.outbox.wrote
         for first in messages:
@@ -155,7 +158,7 @@ class Dispatch:
                 scheduling, latest = answer.scheduling, at_latest
                 turn = turns.answered(record.run, scheduling, now, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
-                    # the model's words will not say that it was read: the pong must do
+                    # The model will not speak of it, so its output proves nothing: only the pong does.
                     turn, latest = None, inf
                 if wrote(answer, write, turn, latest):
                     self.connection.conversation_advanced(now)
@@ -176,7 +179,7 @@ class Dispatch:
                 after_turn = turns.last()
             else:
                 # Audio begins turns whenever it likes, so with it no count of turn ends proves that a text was read.
-                latest = inf if self.input.streams else turns.ends + turns.upmost
+                latest = inf if self.input.streams else turns.ends + turns.ends_at_most
                 self.conversing = True
                 self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
@@ -191,7 +194,7 @@ class Dispatch:
         return items
 
     def _speaks(self, now: float) -> bool:
-        """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
+        """Queue the late results, or else one unasked reply, if this is the moment for it. Whether one was queued."""
         self.since = min(self.since, now)
         # 3.1 and 3.8 cut their reply for any text (pydantic-ai 2.68): it waits for the end of the turn.
         prompted = any(item.prompts for item in self.input.queue)

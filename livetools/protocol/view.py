@@ -1,4 +1,4 @@
-"""What the shell may know of a session: facts of its rooms, each with one dot."""
+"""The parts of a session's machine, and the facts that the shell may read of them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from .turns.quiet_and_latency import SpeechTimes
 
 
 class View:
-    """The rooms of a session, and the facts of them. ``actions`` is emptied by the driver, which performs them in their
-    order."""
+    """The parts of a machine, wired together, and the facts that are read from outside.
+
+    The shell asks the machine itself, and never reaches through it into a part. ``actions`` is emptied by the driver,
+    which performs them in their order.
+    """
 
     def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
         self.actions: deque[Action] = deque()

@@ -1,4 +1,4 @@
-"""The terms of a session: checked when they are made, and the setup they come to."""
+"""The plan of a session: checked when it is made, and the setup that it comes to."""
 
 from __future__ import annotations
 

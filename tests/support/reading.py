@@ -92,7 +92,7 @@ class World:
         entries = tuple((e.kind, stands(e), e.at_latest > m.turns.ends, e.after_turn is None or e.after_turn.over,
                          e.answer is None or e.answer.over) for e in m.outbox.sent)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
-        here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)
+        here = (m.turns.model, m.turns.ends_at_most - m.turns.ends, m.turns._heard)
         return (entries, turns, here, m.input.streams, len(self.unanswered), self.saying is None, len(self.running),
                 len(self.open), bool(d.deaf), bool(d.slow), len(self.sent), tuple(sorted(self.answered)))  # fmt: skip
 

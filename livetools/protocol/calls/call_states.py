@@ -202,9 +202,10 @@ class Record:
         return self.shared[0] if self.shared else self
 
     def packed(self) -> Record | AnsweredCall:
-        """What needs to be remembered of the call: once it is answered, few bytes, if they hold all of it."""
+        """What is to be remembered of the call: an :class:`AnsweredCall` if it is answered and that holds all that may
+        still be asked of it; else the record itself."""
         outcome, policy = self.outcome, self.policy
-        # Bytes cannot hold these: the result for undo, yields for a late text, or the handler itself.
+        # Bytes cannot hold these: the result for undo, yields for a late text, or a handler that still runs.
         keeps = self.running or self.kept or policy.undo or policy.background
         if keeps or self.state is not _PAID or outcome is None or outcome.parts:
             return self

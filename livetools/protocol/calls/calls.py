@@ -49,7 +49,7 @@ class Calls:
         self, plan: Plan, tell: Callable[[Event], None] | None, act: Callable[[Action], None]
     ) -> None:
         self.plan, self._tell, self._act = plan, tell or _untold, act
-        self._is_told = tell is not None  # the events of every call are not made for nobody
+        self._is_told = tell is not None  # without a listener the events of a call are not even made
         self.ledger = Ledger()
         self.records = self.ledger.records
         # Those of this session to which the server gave an id.
@@ -213,8 +213,11 @@ class Calls:
                     self.by_id[id] = record.packed()
 
     def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
-        """A handle came, whose state holds all ``sent`` but ``unseen``: the yields that it holds go in no late text.
-        ``errors_read``: it holds the errors for lost calls, which are not needed again."""
+        """A handle came. Its state holds what was ``sent``, except ``unseen``; the yields among that are known to a
+        resumed model, and are left out of late texts.
+
+        ``errors_read``: the state holds the errors for lost calls too, so they are not needed again.
+        """
         if errors_read:
             self.lost = ()
         parts: dict[int, list[Mapping[str, Any]]] = {}
@@ -443,7 +446,7 @@ class Calls:
         self._act(Start(record.run, record.call, policy.tool, policy.streams))
 
     def _wait(self, record: Record, phase: Phase, seconds: float | None, now: float) -> None:
-        """From now on a call waits for this, so long at most; and with it those that share its run."""
+        """From now on a call waits for this, at most for ``seconds``; those that share its run have its deadline."""
         record.phase = phase
         record.deadline = deadline = inf if seconds is None else now + seconds
         if deadline < self._newest_due:

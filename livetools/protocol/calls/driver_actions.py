@@ -44,7 +44,7 @@ class CallAction(Struct, frozen=True):
 
 
 class ToolAction(CallAction, frozen=True):
-    """Something that a tool does. ``tool`` is the one that the model knew when it called: a hand-off may have put
+    """Something to be done with a tool. ``tool`` is the one that the model knew when it called: a hand-off may have put
     another of that name in its place."""
 
     tool: Any  # the shell's, which the machine does not look into

@@ -86,8 +86,9 @@ def answer_of(record: Record) -> Answer:
         scheduling = outcome.scheduling or scheduling
         if policy.streams and outcome.scheduling is None and not outcome.response:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
-    # False is said explicitly: it is what ends a generator on the wire.
-    continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
+    continues = outcome.will_continue if policy.takes_more else None
+    if policy.streams:
+        continues = False  # written out: it is what ends a generator on the wire
     return response_to("answer", record, outcome, scheduling, continues)
 
 
@@ -112,7 +113,8 @@ class Replies:
             self.queue = (*self.queue, answer_of(record))
 
     def release(self, record: Record) -> None:
-        """Its message may have waited for nobody else: it is answered once none of its calls is open."""
+        """Its group does not wait for this call any more: queue the group's message, unless another of its calls is
+        still open."""
         members = record.group
         # A member that is DETACHED (acknowledged in the background) or VOID holds nobody up: only OWED waits for an
         # outcome.

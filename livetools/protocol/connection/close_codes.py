@@ -131,7 +131,7 @@ RULES: tuple[Rule, ...] = (
     Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
     # the service itself, and the line
     # Only while the setup is under way: later it is an ordinary 1011. 3.1 says it instead of refusing TEXT.
-    Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
+    Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),
     Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
     # adk-python#3918: after long calls, and once at exactly 58 minutes of a session.
     Rule("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),

@@ -135,7 +135,8 @@ class Connection:
 
     def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket is open, its upgrade done."""
-        return self._move(self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED), Transition(now, snapshot))
+        event = self._event_of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
+        return self._move(event, Transition(now, snapshot))
 
     def completed(self, now: float) -> list[Consequence]:
         """The service has completed the setup."""
@@ -148,10 +149,13 @@ class Connection:
         self._alive.discard(link)
         # Before the move, which changes the state: only the loss of an open session counts, not a failed dial or a
         # clean end.
-        on, transition = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE), Transition(now, snapshot, close)
-        if on is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
+        event, transition = (
+            self._event_of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE),
+            Transition(now, snapshot, close),
+        )
+        if event is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
             self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
-        return self._move(on, transition)
+        return self._move(event, transition)
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
@@ -203,8 +207,11 @@ class Connection:
 
     # Inside
 
-    def _of(self, link: int, current: LinkEvent, next: LinkEvent) -> LinkEvent | None:
-        return current if link == self.current else next if link == self.next else None
+    def _event_of(self, link: int, current: LinkEvent, next: LinkEvent) -> LinkEvent | None:
+        """``current`` if this is the current socket, ``next`` if it is its successor; ``None`` for any older one."""
+        if link == self.current:
+            return current
+        return next if link == self.next else None
 
     def _move(self, event: LinkEvent | None, transition: Transition) -> list[Consequence]:
         """Apply the table to the event, then to each event that an effect decides. A pair that is not in the table
@@ -316,6 +323,7 @@ class Connection:
         return LinkEvent.GIVE_UP
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
+        """What the close means in this state: its error (``None``: a clean end), and whether to dial again."""
         # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
         # drops it.
         doing = transition.snapshot.doing

@@ -202,13 +202,15 @@ class InputQueue:
         for."""
         # What closes every connection is sorted out first, or the session would reconnect with it without end. What was
         # written twice is queued once.
-        again = self._patient([item for item in dict.fromkeys(unread) if isinstance(item, Item)], crossed)
+        again = self._without_fatal(
+            [item for item in dict.fromkeys(unread) if isinstance(item, Item)], crossed
+        )
         transparent = self.outbox.transparent
-        # There the frames of an activity are written again one by one, so its beginning is that of the last handle's
-        # state.
-        if transparent:  # there earlier frames are written again, or the server has them
-            pending = [self._start] if self._start is not None and not self._begun else []
-            self.queue[:0] = pending
+        # With transparent resumption the frames of an activity are written again one by one, so the activity that is
+        # open is that of the handle's state. One that was taken and not written yet waits as before.
+        if transparent:
+            if self._start is not None and not self._begun:
+                self.queue.insert(0, self._start)
             self._start = self._consumed
         # Elsewhere an activity that is open begins again on the next connection, with its first audio there.
         self._begun = transparent and self._start is not None
@@ -300,11 +302,11 @@ class InputQueue:
         self.queue.remove(end)
         return [end]
 
-    def _patient(self, items: list[Item], crossed: bool) -> list[Item]:
-        """Drop (and report) what closes every connection; otherwise we would reconnect forever."""
+    def _without_fatal(self, items: list[Item], crossed: bool) -> list[Item]:
+        """Drop (and report) what closes every connection; otherwise we would reconnect forever. Returns the rest."""
         kept = []
         for item in items:
-            # Where the close says that media met a call, or two connections have ended on it, media is what ends them.
+            # Media is blamed where the close says that it met a call, and after two connections in a row with it.
             ends_it = crossed or item.endings >= MEDIA_ENDINGS_AT_MOST
             if item.kind in STREAM and self.input_block and ends_it:
                 if item.media:

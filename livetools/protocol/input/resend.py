@@ -267,7 +267,7 @@ class Outbox:
 
     def unseen(self) -> list[Frame]:
         """What the service may not have had when it gave the handle that came now."""
-        # An entry whose pong has come but nothing behind it: the handle may have been issued before the frame was read.
+        # Where no message has come behind the pong yet, the handle may have been issued before the frame was read.
         return [f for f in self.sent if not f.safe or (f.write and f.write.pong and f.write.pong() == 0)]
 
     def drop(self, runs: Collection[int]) -> None:

@@ -132,8 +132,10 @@ def _args(raw: object) -> dict[str, Any]:
 
 
 def _listed(raw: object) -> list[Any]:
-    """A lone value is a list of one."""
-    return raw if isinstance(raw, list) else [] if raw is None else [raw]
+    """A lone value is a list of one, and nothing is an empty one."""
+    if raw is None:
+        return []
+    return raw if isinstance(raw, list) else [raw]
 
 
 def _read_voice(message: ServerMessage) -> None:

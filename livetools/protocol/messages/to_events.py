@@ -35,8 +35,8 @@ from livetools.events import (
 from .incoming import ServerMessage
 from .known_fields import FieldReader, Fields
 
-DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
-"""Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
+#: Hz of the model's speech where the MIME type does not say (Vertex names no rate).
+DEFAULT_RATE = 24_000
 
 #: What the model says. It proves that the model has read our input, as the markers do. It is reported before the calls
 #: of the same message, and silenced once the user has cut it off.

@@ -206,7 +206,7 @@ class Said:
             return
         self._kept.append(kept)
         self._size += _weight(kept)
-        # Many at once: the head of a list is dear to take off.
+        # A quarter of it at once: to remove the head of a list is expensive.
         if self._size > (SAID_BOUND if self._sound else WORDS_BOUND):
             self._keep(self._kept[len(self._kept) // 4 + 1 :])
 

@@ -87,11 +87,11 @@ class Turns:
     def ahead(self) -> int:
         """Turn ends that come before the model can read what is written now."""
         # A turn under way may have no place yet: then the queue is empty, and it counts as one.
-        return len(self._queue) or (self.model in UNDER_WAY)
+        return len(self._queue) or int(self.under_way)
 
     @property
-    def upmost(self) -> int:
-        """Turn ends that may still come: never less than what is expected."""
+    def ends_at_most(self) -> int:
+        """How many turn ends may still come: at least as many as are expected."""
         return max(self.most, self.ahead)
 
     @property
@@ -129,7 +129,7 @@ class Turns:
 
         Returns the turn before its answer, and that.
         """
-        self.most = self.upmost + 1
+        self.most = self.ends_at_most + 1
         # A turn that is under way ends first, and its end must not be taken for the answer to this prompt.
         self._place(now)
         turn = Expected(prompt=True)
@@ -153,7 +153,7 @@ class Turns:
     def heard_out(self, now: float) -> None:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
         if self.model is Model.IDLE:  # else it does so already
-            self.most = self.upmost + 1
+            self.most = self.ends_at_most + 1
             self._queue.append(Expected(until=now + QUIET_SETTLES))
             self._moved(now)
 
@@ -212,7 +212,11 @@ class Turns:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
 
     def cut_off(self, now: float, by_user: bool = True) -> None:
-        """The model is cut off, perhaps by the user, which it reads later: a call that ends its turn still does so."""
+        """The model is cut off. ``by_user``: the exchange under way is interrupted; else an answer with INTERRUPT has
+        done it, and the exchange continues.
+
+        The model itself may read of it later: a call that ends its turn still does so.
+        """
         if by_user and self.exchange is not None and self.exchange.sure:
             self.exchange.interrupted = True
         self._works_until = now
@@ -255,7 +259,7 @@ class Turns:
         # A call that blocks the model is spoken of in the turn that it stopped, whose one end is counted already.
         apart = run not in self._standing
         if apart:
-            self.most = self.upmost + 1
+            self.most = self.ends_at_most + 1
         # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
         if scheduling != "SILENT" or not apart:
             turn = self._mark(apart and not self.status_signal, now)
@@ -324,7 +328,7 @@ class Turns:
             self._settle()
 
     def tick(self, now: float, served: bool) -> Stalled | None:
-        """The events if the silence has become a stall; ``served``: a call is open that blocks the model."""
+        """The event if the silence has become a stall; ``served``: a call is open that blocks the model."""
         self.settle_doubts(now)
         if self.idle or self._stall_at(served) > now:
             return None
@@ -428,22 +432,26 @@ class Turns:
     # Inside
 
     def _mark(self, apart: bool, now: float) -> Expected:
+        """Find the turn that will speak of an answer, or expect one more. ``apart``: not the turn that the call has
+        stopped."""
         # An answer to a call that ended its turn is spoken of behind the turn that is under way (which may stand still
         # for another call), or that certainly comes.
-        second = apart and (
+        behind = apart and (
             self.model is Model.SPEAKING
             or bool(self._standing)
             or any(turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         )
-        while len(self._queue) <= second:
+        place = 1 if behind else 0
+        while len(self._queue) <= place:
             self._queue.append(Expected())
-        turn = self._queue[second]
+        turn = self._queue[place]
         if apart and turn.prompt and not turn.answer:  # that may be the question's alone
             self._queue.append(Expected(until=now + QUIET_SETTLES))
         turn.answer = True
         return turn
 
     def _forget_answers(self) -> None:
+        """No turn is expected any more only because it would speak of an answer."""
         self._unspoken.clear()
         # A question's own turn still comes.
         self._queue = [turn for turn in self._queue if turn.prompt or not turn.answer]
@@ -451,10 +459,11 @@ class Turns:
             turn.answer = False
 
     def _end(self, now: float) -> None:
+        """A turn of the model has ended: take it off the queue, and see what is in doubt now."""
         # This turn ended before the model spoke of the answer: the IDLE may belong to the call itself, or one turn may
         # have covered both we expected.
         crossed = self.status_signal and self.owed and not self._heard
-        self.most = max(0, self.upmost - 1)
+        self.most = max(0, self.ends_at_most - 1)
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
         empty = self.model is Model.IDLE and not self._known
@@ -486,9 +495,10 @@ class Turns:
 
     def _closed_lost(self, now: float) -> None:
         """An empty turn has closed the exchange of calls that were answered with errors: it is not in the queue."""
-        self.most = max(0, self.upmost - 1)
+        self.most = max(0, self.ends_at_most - 1)
         self.ends += 1
-        if self._queue:  # unless it was spent on a call that nobody knew of
+        # What was written first may have been spent on a lost call that nobody knew of: then it gets no answer.
+        if self._queue:
             self._queue[0].doubtful, self._patience = True, PAUSE if self.stale.unseen else CONFIRMED
         self.stale.closed()
 

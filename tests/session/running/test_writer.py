@@ -1,4 +1,4 @@
-"""The pen: who writes, and what a line that has ended does not take away."""
+"""The writer: who writes, and what a line that has ended does not take away."""
 
 from __future__ import annotations
 
