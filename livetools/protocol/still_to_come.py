@@ -56,12 +56,12 @@ class Pending:
     def said(self) -> bool:
         """Whether the model has spoken of everything that it was given. Calls in the background may run on."""
         calls = self._dispatch.calls
-        return self._dispatch.turns.idle and not (calls.ledger.pending or calls.texts)
+        return self._dispatch.turns.idle and not (calls.ledger.waited_for or calls.texts)
 
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
         dispatch, calls = self._dispatch, self._dispatch.calls
-        if calls.ledger.pending:
+        if calls.ledger.waited_for:
             return Snapshot("tool", dispatch.outbox.awaited)
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
         busy = calls.replies.queue or dispatch.input.queue or dispatch.ahead

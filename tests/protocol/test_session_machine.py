@@ -1484,3 +1484,19 @@ def test_an_answer_inside_an_exchange_costs_the_same_among_ten_thousand_calls() 
         return best
 
     assert cost(10_000) < 4 * cost(200)
+
+
+def test_a_word_before_a_move_costs_the_same_among_ten_thousand_calls() -> None:
+    def cost(among: int) -> float:
+        best = math.inf
+        for _ in range(3):
+            d = Driver(plan(CallPolicy("f")), reconnect=ReconnectPolicy()).live()
+            d.call(*((f"w{n}", "f") for n in range(among))).server({"goAway": {"timeLeft": "50s"}})
+            started = time.process_time()
+            for _ in range(100):
+                d.server({"serverContent": {"outputTranscription": {"text": "a"}}})
+                d.machine.wake_at()
+            best = min(best, time.process_time() - started)
+        return best
+
+    assert cost(10_000) < 4 * cost(200)

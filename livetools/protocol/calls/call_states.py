@@ -250,6 +250,11 @@ class Ledger:
         """The calls that the server waits for."""
         return [record for record in self.records.values() if record.state in OPEN]
 
+    @property
+    def waited_for(self) -> bool:
+        """Whether there is one."""
+        return any(record.state in OPEN for record in self.records.values())
+
     def enter(self, record: Record) -> None:
         """The server waits for this call, which is new or asked again."""
         self.records[record.run] = record

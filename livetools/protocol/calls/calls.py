@@ -68,6 +68,10 @@ class Calls:
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
         # then tick finds nothing to do, and looks for the next.
         self.due = inf
+        self._newest_due = inf  # the same of the calls that began to wait since all were looked at
+        self._coming: list[
+            tuple[float, int]
+        ] = []  # the deadlines of the others, and their runs; the first is the last
 
     # Inputs
 
@@ -287,20 +291,27 @@ class Calls:
         """Answer the calls whose time is up."""
         if now < self.due:
             return
-        for record in sorted(self.records.values(), key=lambda record: record.leader.deadline):
-            # Answered calls keep theirs. And one that expires may settle those that share its run.
-            if record.state not in SERVED or record.leader.deadline > now:
-                continue
-            outcome = wording.expired(record)
-            # Nothing runs for these, so there is nothing to stop or to undo: they settle with a refusal.
-            if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
-                self._settle(record, outcome, now)
-                continue
-            record.outcome = outcome
-            self._move(record, Move.EXPIRE, now)
+        # All calls are looked at only for those that are new: many that expire one by one are not looked at for each.
+        if now >= self._newest_due:
+            served = [record for record in self.records.values() if record.state in SERVED]
+            self._coming = sorted(((record.leader.deadline, record.run) for record in served), reverse=True)
+            self._newest_due = inf
+        while self._coming and self._coming[-1][0] <= now:
+            record = self.records.get(self._coming.pop()[1])
+            # Others may share its run since; and any of them may be answered by now, or have more time.
+            for one in tuple(record.shared or (record,)) if record is not None else ():
+                if one.state in SERVED and one.leader.deadline <= now:
+                    self._expire(one, now)
         self._fill(now)
-        served = (record for record in self.records.values() if record.state in SERVED)
-        self.due = min((record.leader.deadline for record in served), default=inf)
+        self.due = min(self._newest_due, self._coming[-1][0] if self._coming else inf)
+
+    def _expire(self, record: Record, now: float) -> None:
+        outcome = wording.expired(record)
+        # Nothing runs for these, so there is nothing to stop or to undo: they settle with a refusal.
+        if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
+            return self._settle(record, outcome, now)
+        record.outcome = outcome
+        return self._move(record, Move.EXPIRE, now)
 
     def wake_at(self) -> float:
         """When ``tick`` is wanted next; may be early, never late."""
@@ -438,8 +449,9 @@ class Calls:
         """From now on a call waits for this, at most for ``seconds``; those that share its run have its deadline."""
         record.phase = phase
         record.deadline = deadline = inf if seconds is None else now + seconds
-        if deadline < self.due:
-            self.due = deadline
+        if deadline < self._newest_due:
+            self._newest_due = deadline
+            self.due = min(self.due, deadline)
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""

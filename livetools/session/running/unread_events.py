@@ -71,7 +71,7 @@ class UnreadEvents:
                 self._size += weight
             kind = type(event)
             if kind is Interrupted:
-                self._take_back()
+                self._take_back(self._turn, MEDIA_EVENTS.__contains__)
                 queue.appendleft((number, event, weight))
             else:
                 queue.append((number, event, weight))
@@ -92,8 +92,12 @@ class UnreadEvents:
     def forget(self, mark: int) -> None:
         """Drop the events of turns after ``mark``, an earlier ``count``, which ``ask`` has returned, if nobody has ever
         iterated."""
-        if not self.iterated:
-            self._drop(lambda number, kind: number > mark and kind not in LASTING)
+        if self.iterated:
+            return
+        # From the newest on, and the interruptions in front: what earlier turns have left is not looked at again.
+        self._take_back(mark, lambda kind: kind not in LASTING)
+        while self._queue and self._queue[0][0] > mark and type(self._queue[0][1]) is Interrupted:
+            self._size -= self._queue.popleft()[2]
 
     async def next(self) -> Event:
         """The next event. Where one waits, others run only if it is time for them. Cancelling loses nothing.
@@ -122,12 +126,12 @@ class UnreadEvents:
         self._size -= weight
         return event
 
-    def _take_back(self) -> None:
-        """Remove the sound and the video of the turn that was cut off."""
+    def _take_back(self, mark: int, goes: Callable[[type[Event]], bool]) -> None:
+        """Remove the events of these kinds that came after ``mark``."""
         kept: list[Entry] = []
-        while self._queue and self._queue[-1][0] > self._turn:
+        while self._queue and self._queue[-1][0] > mark:
             entry = self._queue.pop()
-            if type(entry[1]) in MEDIA_EVENTS:
+            if goes(type(entry[1])):
                 self._size -= entry[2]
             else:
                 kept.append(entry)

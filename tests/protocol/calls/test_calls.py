@@ -366,6 +366,33 @@ def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int 
     assert cost(10_000) < 5 * cost(100)
 
 
+def test_calls_that_expire_one_by_one_cost_the_same_among_ten_thousand() -> None:
+    def cost(among: int) -> float:
+        best = inf
+        for _ in range(3):
+            b = bench(CallPolicy("tool", timeout=10.0), max_concurrency=None)
+            for n in range(among):
+                b.offer(Asked(f"c{n}"), now=n / 1000)
+            b.calls.tick(b.calls.wake_at())
+            started = time.process_time()
+            for _ in range(90):
+                b.calls.tick(b.calls.wake_at())
+            best = min(best, time.process_time() - started)
+        return best
+
+    assert cost(10_000) < 6 * cost(100)
+
+
+def test_a_call_that_joins_a_run_after_another_has_expired_expires_with_it() -> None:
+    b = bench(CallPolicy("short", timeout=1.0), CallPolicy("shared", timeout=5.0, join=True))
+    b.offer(Asked("a", "short"), Asked("first", "shared"))
+    b.calls.tick(1.0)
+    b.offer(Asked("second", "shared"), now=2.0)
+    b.answers()
+    b.calls.tick(5.0)
+    assert [response["id"] for response in b.answers()] == ["first", "second"]
+
+
 # Calls that an earlier process has left behind
 
 
