@@ -157,6 +157,7 @@ class Attached:
         return self
 
     async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        """Serve the calls until the context is left. Raises ``ConcurrencyError`` for a session that has an owner."""
         if _attached.setdefault(id(self._session), self) is not self:
             raise ConcurrencyError(
                 "this SDK session is attached already, and what one reads the other does not hear:"

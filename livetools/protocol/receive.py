@@ -110,6 +110,7 @@ class Reception:
             self.calls.read(read)
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
+        """Handle each field of a message that was read in full, in the order in which they must take effect."""
         events = to_events.events(message)
         read = self._read(set(map(type, events)), bool(message.calls))
         # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends
@@ -161,6 +162,7 @@ class Reception:
         return self.outbox.output(self.turns.ends, answers=proof) if proof or Interrupted in kinds else []
 
     def _said(self, event: Event, now: float) -> None:
+        """Something was said, by either side, or was cut off; or an event that only has to be reported."""
         if type(event) in SPOKEN:
             if self.tokens.over:
                 self.tokens.begins()
@@ -206,6 +208,7 @@ class Reception:
         return AudioChunk(data, chunk.rate) if data else None
 
     def _marked(self, event: Event, now: float) -> None:
+        """A marker came: the end of a turn or of its generation, or a count of tokens."""
         if isinstance(event, TurnComplete):
             # Before the turns: their end may end the exchange, which must have heard this event.
             self.tell(self._timed(event))

@@ -139,6 +139,7 @@ class Dispatch:
         return frames
 
     def _answers(self, write: Write, now: float) -> Sequence[Answer]:
+        """Take the answers that are ready, and note for each what will prove that it was read."""
         turns, ledger = self.turns, self.calls.ledger
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
         alone = (
@@ -171,6 +172,7 @@ class Dispatch:
         return messages
 
     def _input(self, items: list[Item], write: Write, now: float) -> list[Item]:
+        """Enter these items of the user's in the turns and in the outbox. Returns them."""
         turns, link = self.turns, self.connection.current
         for item in items:
             answer, latest = None, inf

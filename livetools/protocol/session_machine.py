@@ -478,6 +478,7 @@ class Machine(View):
             # Its text neither waits nor is followed by a turn: it was spent, and is written again.
             if exchange is not None and exchange.turn is None and question not in self.input.queue:
                 self.input.again(question)
+        # Most sessions have neither, and this is asked after every input.
         if (self.calls.end or self.limits.limited) and (end := self._end_due() or self.limits.due(now)):
             self._do(self.connection.close(now, end.error), now)
         elif self.parking.until < inf or self.connection.state is _LEAVING:

@@ -255,6 +255,7 @@ def _complete_vertex(given: Given, default: Callable[[], tuple[object, str | Non
 
 
 def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
+    """As whom to dial. Raises ``ConfigError`` where the Gemini API would be dialled without a key."""
     if given.api_key is not None:
         return Key(given.api_key)
     if not given.vertexai:

@@ -320,8 +320,8 @@ def test_a_session_past_its_limit_stays_open_until_the_last_error_was_handed_to_
     frames = d.machine.frames()  # the writer has them, and waits for the socket
     d.machine.tick(d.now)
     assert not d.machine.closed
-    assert frames[-1].ends is not None
-    frames[-1].ends.handed = True
+    assert frames[-1].last_of is not None
+    frames[-1].last_of.handed = True
     assert isinstance(d.later(0).ended[0], LimitReached)
 
 

@@ -137,11 +137,11 @@ class Driver:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
                 frame.receipt.end()
-            if frame.ends is not None:
-                frame.ends.handed = True
-                if frame.ends.asks:
+            if frame.last_of is not None:
+                frame.last_of.handed = True
+                if frame.last_of.asks:
                     self.pings += 1
-                    frame.ends.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
+                    frame.last_of.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
         return self
 
     def _pong(self, link: int, before: int, lost: bool) -> int | None:

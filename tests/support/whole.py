@@ -196,7 +196,7 @@ class Whole:
         while self.wire and most > 0:
             most -= 1
             entry = self.wire.popleft()
-            link, receipt, write = entry.link, entry.receipt, entry.ends
+            link, receipt, write = entry.link, entry.receipt, entry.last_of
             if not self.alive.get(link):
                 continue
             data = entry.make()

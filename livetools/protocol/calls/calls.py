@@ -365,6 +365,7 @@ class Calls:
     # Before the handler
 
     def _enter(self, link: int, one: PlainCall | Call, now: float) -> Record:
+        """Enter a new call, which gets the next run, and forget the oldest of those that are over."""
         self.counted = run = self.counted + 1
         # Without an id (older Vertex) the call gets one of ours, which is never written.
         call = Call(one.id or f"unnamed-{run}", one.name, one.args)
@@ -480,6 +481,7 @@ class Calls:
             PERFORM[effect](self, record, now)
 
     def _stop(self, record: Record, now: float) -> None:
+        """Nobody waits for this call any more: stop what is asked or runs for it, unless others share the run."""
         # The second case was approved and waits for its slot: the shell still expects it to run.
         if record.phase is _APPROVAL or (record.phase is Phase.SLOT and record.policy.approval):
             self._act(StopAsking(record.run, record.call))

@@ -64,7 +64,7 @@ class Write(Struct, eq=False):
 
     def ends_with(self, frame: Frame) -> None:
         """The write is over when this frame is."""
-        frame.ends = self
+        frame.last_of = self
 
     def pinged(self, pong: Pong | None) -> None:
         """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
@@ -103,7 +103,7 @@ class Receipt(Struct, eq=False):
 class Delivery(Struct, eq=False, kw_only=True):
     """How far a message has come, from "wanted" to "read".
 
-    ``write``: what it is written with (``None``: no writer has taken it); ``ends``: the write that is over with it.
+    ``write``: what it is written with (``None``: no writer has taken it); ``last_of``: the write that is over with it.
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
     trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
@@ -113,7 +113,7 @@ class Delivery(Struct, eq=False, kw_only=True):
     link: int = 0  # the connection that it is for
     run: int | None = None  # the call that it is for
     write: Write | None = None
-    ends: Write | None = None
+    last_of: Write | None = None
     after_turn: Expected | None = None
     answer: Expected | None = None
     at_latest: float = inf
@@ -170,7 +170,7 @@ class Frame(Delivery, eq=False):
     def take(self, link: int, after_turn: Expected | None) -> None:
         """It is written on this connection, perhaps once more, after that turn of the model."""
         self.link, self.after_turn = link, after_turn
-        self.ends, self.begun, self.read = None, False, False
+        self.last_of, self.begun, self.read = None, False, False
 
     def make(self) -> bytes | None:
         """The bytes, as they are now; ``None``: there is nothing left to write."""
@@ -189,8 +189,8 @@ class Frame(Delivery, eq=False):
         """A socket was handed it."""
         if self.receipt is not None:
             self.receipt.end()
-        if self.ends is not None:
-            self.ends.handed = True
+        if self.last_of is not None:
+            self.last_of.handed = True
 
 
 class Outbox:
@@ -247,7 +247,8 @@ class Outbox:
             if number > index + self._unwritten:
                 break
             frame = self._log.pop(number)
-            self._unwritten += not frame.data
+            if not frame.data:
+                self._unwritten += 1
             self._logged -= len(frame.data) if frame.kind in MEDIA_KINDS else 0
             taken_in.append(frame)
         return taken_in
@@ -289,12 +290,14 @@ class Outbox:
         unread = [frame for frame in self.sent if not frame.read]
         for frame in unread:
             # A connection that ended for media that met a call says nothing against the texts on it.
-            frame.endings += not crossed and frame.suspect(turned)
+            if not crossed and frame.suspect(turned):
+                frame.endings += 1
         if self.transparent:
             # The service's own count decides what is sent again. Of the rest only answers and errors remain here.
             logged = [frame for frame in self._log.values() if frame.run is None]
             for frame in logged:
-                frame.endings += frame.kind in STREAM  # of what is followed they are counted above
+                if frame.kind in STREAM:  # of what is followed the endings are counted above
+                    frame.endings += 1
             unread = [*(frame for frame in unread if frame.kind not in REPEATED), *logged]
         self.sent = []
         self._log.clear()

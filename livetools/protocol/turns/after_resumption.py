@@ -40,7 +40,7 @@ class AfterResumption(Struct, eq=False, gc=False):
 
     def closed(self) -> None:
         """An empty turn has ended, and is taken for that. If nothing follows, it was another."""
-        # unseen: should silence follow, that turn was no confirmation, and what was written next was spent.
+        # ``unseen``: should silence follow, that turn was no confirmation, and what was written next was spent.
         self._errors, self.unseen = False, True
 
     def saved(self) -> None:

@@ -176,7 +176,7 @@ class Exchange:
 
         An empty turn that answers a question which was sent again is what a lost connection made of the answer.
         """
-        # sure, so that next() hands out what may have been another's: nothing better will come.
+        # ``sure``, so that next() hands out what may have been another's: nothing better will come.
         self.done = self.changed = self.sure = True
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)
 

@@ -58,7 +58,7 @@ class Turns:
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._standing: set[int] = set()  # runs that block the model
         self._halting = self._halted = False  # one of those will end its turn by itself, or has
-        # runs whose answers are still to be spoken of; true: of a call that had ended its turn
+        # Runs whose answers are still to be spoken of; true: the call had ended its turn.
         self._unspoken: dict[int, bool] = {}
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
@@ -231,7 +231,8 @@ class Turns:
             self._halting, self._halted = False, True  # the end of the call's own generation
             self._do(TurnEvent.HALT)
         else:
-            self.stale.untried &= not explained  # a turn that says why it is empty is an answer
+            if explained:  # a turn that says why it is empty is an answer
+                self.stale.untried = False
             # Nothing came in this turn, and errors for lost calls were written: it confirms those, and answers nothing.
             if self.model is Model.IDLE and self.stale.closes:
                 self._closed_lost(now)
@@ -368,7 +369,7 @@ class Turns:
         first = self._queue[0]
         if first is exchange.turn:
             if first.answer and not self._ended_answer and exchange.called(self._unspoken):
-                # the turn that went before has called, and this one speaks of the answer
+                # The turn before it has made the call, and this one speaks of the answer: both are the exchange's.
                 exchange.sure = True
             else:
                 exchange.listen(sure=True, calls=exchange.listens and first.answer)
@@ -385,7 +386,7 @@ class Turns:
             asked = self.exchange is not None and first is self.exchange.turn
             if asked or not (self.spoken_to and first.prompt):
                 return  # else the turn under way may be on what the user said, and not on what was written
-        # a call that is taken back may end nothing
+        # CALLING may get no end, if the call is taken back: then nobody waits for it.
         under_way = Expected(until=now + self.stall_timeout if self.model is Model.CALLING else inf)
         if self._queue:  # a response to its own call is spoken of in it
             under_way.answer, self._queue[0].answer = self._queue[0].answer, False
@@ -408,7 +409,7 @@ class Turns:
             return
         if empty and first.doubtful:  # it was perhaps over already, and this was the end of the next
             known = 2 + sum(1 for _ in takewhile(lambda turn: turn.doubtful, self._queue))
-        # those that it may have answered too
+        # Those that this turn may have answered too.
         perhaps = list(takewhile(lambda turn: turn.shares, islice(self._queue, max(0, known - 1))))
         for turn in perhaps:
             turn.doubtful = True
@@ -481,8 +482,9 @@ class Turns:
         self._spoken = self.owed and (crossed or another or self._heard)
         if self._spoken and self._patience == inf:
             self._patience = QUIET_SETTLES
-        for turn in self._queue:
-            turn.doubtful |= self._spoken and turn.answer and not turn.prompt
+        if self._spoken:
+            for turn in self._queue:
+                turn.doubtful = turn.doubtful or (turn.answer and not turn.prompt)
         if not self.owed:
             self._unspoken.clear()
         self._cutting = self.spoken_to = self._halted = False

@@ -87,6 +87,7 @@ class UserCode:
             self._runs_in = None
 
     def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
+        """Drive the code step by step, as ``await`` would, so that it can be abandoned between two of them."""
         # It was cancelled before there was a task to cancel: do it now.
         if self.cancelled and self._leave_at < inf:
             self.end()

@@ -185,6 +185,7 @@ class Host:
                         await self.ended()
 
     async def _run(self, main: Main) -> None:
+        """The host's own task: ``main`` in its group. What that raises is kept for :meth:`stop`, without its group."""
         try:
             async with anyio.create_task_group() as group:
                 self._group, group.cancel_scope.shield = group, True

@@ -122,7 +122,7 @@ class Writer(ABC):
     def _made(self, frame: Frame, transport: Any) -> bytes | None:
         """The bytes of a frame that is written now. A ping goes behind it where the machine wants to know whether it
         arrives, and the transport can tell."""
-        data, write = frame.make(), frame.ends
+        data, write = frame.make(), frame.last_of
         if data is not None and self.frame_taps is not None:
             self.frame_taps.frame("client", frame.link, data)
         if write is not None and write.asks:

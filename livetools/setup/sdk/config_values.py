@@ -106,7 +106,7 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
         name = camel(given)
         if name not in fields or (kind == "GenerationConfig" and name in NOT_LIVE):
             raise no_field(path, name, fields)
-        # most fields of generation_config are in the config itself as well; a content is its parts
+        # In messages the parts of a content are the content itself.
         made = read_as(inner, fields[name], path if name == "parts" else _inside(path, name))
         read[name] = str(made) if name in INT64 else made
     return read

@@ -565,7 +565,7 @@ def test_a_turn_that_ended_before_a_text_was_handed_over_says_nothing_of_it() ->
     [frame] = d.machine.frames()  # and its writer waits for a full socket
     d.machine.receive(1, '{"serverContent": {"modelTurn": {"parts": [{"text": "of my own accord"}]}}}', d.now)
     d.machine.receive(1, '{"serverContent": {"turnComplete": true}}', d.now)
-    assert frame.ends is not None
-    frame.ends.handed = True
+    assert frame.last_of is not None
+    frame.last_of.handed = True
     receipt.end()
     assert reconnect(d).texts() == ["waiting"]

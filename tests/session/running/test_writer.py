@@ -150,7 +150,7 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         write.ask()
         record = Record(1, Call("c1", "f"), CallPolicy("f"), 1, 0.0)
         taken_back = response_to("answer", record, Outcome({}))
-        record.state, taken_back.ends = CallState.VOID, write
+        record.state, taken_back.last_of = CallState.VOID, write
         await line.session._driver._send(taken_back)
         assert write.handed
         text = Frame("text")
