@@ -25,7 +25,7 @@ from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Frame, Outbox
 from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
-from livetools.protocol.messages.known_fields import Fields
+from livetools.protocol.messages.field_values import Fields
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns

@@ -21,7 +21,7 @@ from livetools.protocol.messages.incoming import (
     ServerMessage,
     parse,
 )
-from livetools.protocol.messages.known_fields import Fields, seconds
+from livetools.protocol.messages.field_values import Fields, seconds
 
 ROWS = [
     json.loads(line)
