@@ -14,8 +14,8 @@ from msgspec import Meta, Struct
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 
-from .incoming import PlainCall
 from .field_values import base64
+from .incoming import PlainCall
 from .to_events import blob
 
 LARGE = 1024  # bytes of a message from which on a blob in it is looked for
