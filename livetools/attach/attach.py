@@ -116,7 +116,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
         return outcome
 
     def show(self, events: Sequence[Event]) -> None:
-        """There are none: the SDK's messages are what the user sees."""
+        """There are no events: the SDK's messages are what the user sees."""
 
     async def flush(self) -> None:
         """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled."""

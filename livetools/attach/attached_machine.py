@@ -34,7 +34,7 @@ class AttachedMachine(Calls):
 
     def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
-        # there are no pings, nor turns: what a socket was handed has been read once the model says something
+        # There are no pings and no turns here: what the SDK was handed has been read once the model says anything.
         self.read(self._outbox.output(0))
         if asked:
             self.receive_calls(LINK, self.partial.whole(asked), now)
@@ -50,7 +50,7 @@ class AttachedMachine(Calls):
         return super().judge(run, wording.NOBODY_TO_ASK if verdict is True else verdict, now)
 
     def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
-        """The user is done."""
+        """The user is done. ``unread`` is not used: the outbox of this machine knows it."""
         super().close(now, self._outbox.lost())
 
     # Outputs

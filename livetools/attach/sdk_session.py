@@ -36,10 +36,9 @@ class SDKTransport:
 
     def __init__(self, session: SDKSession) -> None:
         self._session = session
-        self._scope: anyio.CancelScope = (
-            anyio.CancelScope()
-        )  # around the message that is being sent, or was last
-        self._ends = inf  # when that is cut off, by the time of the loop
+        # Around the message that is being sent, or was sent last; and when that is cut off, by the time of the loop.
+        self._scope: anyio.CancelScope = anyio.CancelScope()
+        self._ends = inf
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""

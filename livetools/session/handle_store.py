@@ -68,7 +68,8 @@ class ConversationStore(HandleStore, Protocol):
         """This session is about to open: :func:`livetools.session.listening.frame_tap.listen` reports its events."""
 
 
-#: What saves the handles of a session that is resumed with this one of its store; ``None``: with none of it.
+#: Makes what saves the handles of a session, from its store and the handle of that store with which the session is
+#: resumed (``None``: the store had none, or another handle was given).
 KeeperMaker: TypeAlias = "Callable[[HandleStore, str | None], Keeper]"
 
 
@@ -151,7 +152,7 @@ async def load_handle(store: HandleStore) -> str | None:
 class Keeper:
     """Saves what a session tells of its handle, the newest only, beside everything else.
 
-    ``resumed``: the handle of the store with which the session was resumed; ``None``: with none of it.
+    ``resumed``: the handle of the store with which the session was resumed; ``None``: with none of the store's.
     """
 
     def __init__(self, store: HandleStore, resumed: str | None = None) -> None:

@@ -306,7 +306,7 @@ class SessionBase:
 
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
-        # Every event passes this: the check that says no finds the words for the error.
+        # On the path of every event, so the loops are only compared here; require_loop finds the words for the error.
         driver = self._driver or self._running()
         try:
             if self._host.here() is self._host.loop:

@@ -39,8 +39,10 @@ class Startup:
     make_keeper: KeeperMaker = Keeper
 
     async def load(self, session: object) -> Sequence[Call]:
-        """Ask the store what ``session``, which is about to open, continues. The calls that an earlier process of the
-        conversation has left behind."""
+        """Log the warnings, and ask the store what ``session``, which is about to open, continues.
+
+        Returns the calls that an earlier process of the conversation has left behind. Raises what the store raises.
+        """
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         self.transcript.if_full(_full)

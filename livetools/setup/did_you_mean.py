@@ -75,7 +75,8 @@ def unexpected_keywords(
 
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
-    # API_KEY, tools_, responseModalities
+    """The hint for one keyword, whatever its spelling; ``None``: nothing is near."""
+    # As an option is spelt: API_KEY is api_key, tools_ is tools, responseModalities is response_modalities.
     word = (name.lower() if "_" in name or name.isupper() else snake(name)).strip("_")
     if why := not_in_live(camel(word)):  # though the config may have it
         return why if "allowed" in known else why.partition(". ")[0]

@@ -1,7 +1,7 @@
 """Makes a plan from a model, its options and its declarations: what is sent, and how each call is served.
 
 The only reader of profiles: what a model family takes or refuses is decided here, before a connection is dialled.
-What the service would close the connection for is a ConfigError; what it would ignore is left out, and told in
+What the service would close the connection for is a ConfigError; what it would ignore is left out, and is said in
 ``Plan.warnings``.
 """
 
@@ -54,7 +54,7 @@ def make_plan(
     if location == "global" and not profile.everywhere:
         raise ConfigError(f"{profile.family} is not served from 'global': pass location='us-central1'")
     assumed = "assuming it supports everything; connect(profile=ModelProfile(...)) tells what it does not"
-    told = [] if profile.known else [f"unknown model {model!r}: {assumed}"]
+    warnings = [] if profile.known else [f"unknown model {model!r}: {assumed}"]
     setup = config_fields.setup(fields, instructions)
     setup["tools"] = [read_as(entry, "Tool", "config.tools") for entry in several(fields.get("tools"))]
     for_api(setup, "setup", vertexai=vertexai, path="config")
@@ -65,7 +65,7 @@ def make_plan(
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     for_api(turns, "clientContent.turns", vertexai=vertexai, path="history")
     _resume(setup, fields, profile, options, reconnect)
-    _complete(setup, fields, profile, told)
+    _complete(setup, fields, profile, warnings)
     _proactive(setup, profile, api_version)
     if options.get("idle") is not None:
         if fields.get("inputAudioTranscription", {}) is None:
@@ -85,7 +85,7 @@ def make_plan(
         **{fact.name: getattr(profile, fact.name) for fact in dataclasses.fields(SessionFacts)},
         **options,
     )
-    return _with_tools(plan, tools, told)
+    return _with_tools(plan, tools, warnings)
 
 
 def replan(plan: Plan, *, tools: Sequence[Specified] | None = None, instructions: object = None) -> Plan:
@@ -120,10 +120,10 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     idle = changes.get("idle")
     if idle is not None or changes.get("transcribe"):
         setup.setdefault("inputAudioTranscription", {})
-    told = [*plan.warnings]
-    _details(setup, plan.profile, told)
+    warnings = [*plan.warnings]
+    _details(setup, plan.profile, warnings)
     return dataclasses.replace(
-        plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(told)
+        plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(warnings)
     )
 
 
@@ -161,20 +161,21 @@ _FACTS = (
 )
 
 
-def _complete(setup: Object, fields: Object, profile: ModelProfile, told: list[str]) -> None:
+def _complete(setup: Object, fields: Object, profile: ModelProfile, warnings: list[str]) -> None:
     """Check the setup against the profile, and add its defaults."""
     _modality(setup, profile)
     for path, fact, why in _FACTS:
-        _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
+        _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", warnings)
     _thinking(setup, profile)
-    _details(setup, profile, told)
+    _details(setup, profile, warnings)
     # A text model sends its words as text, and has nothing to transcribe.
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
     if speaks and "outputAudioTranscription" not in fields:
         setup["outputAudioTranscription"] = {}  # so that ask() has words to return
 
 
-def _judge(setup: Object, path: str, verdict: str, why: str, told: list[str]) -> None:
+def _judge(setup: Object, path: str, verdict: str, why: str, warnings: list[str]) -> None:
+    """Refuse the field at ``path``, or leave it out with a warning, as the verdict of the profile on it says."""
     *around, key = path.split(".")
     holder = setup
     for name in around:
@@ -184,11 +185,12 @@ def _judge(setup: Object, path: str, verdict: str, why: str, told: list[str]) ->
     elif key in holder and verdict == "refused":
         raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
     elif key in holder and verdict == "ignored":
-        told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
+        warnings.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
         del holder[key]
 
 
 def _modality(setup: Object, profile: ModelProfile) -> None:
+    """Check what the model is to answer with; its default is written into the setup."""
     generation = setup.setdefault("generationConfig", {})
     # The service would answer in sound by itself; it is written out, so that what depends on it finds it here.
     wanted = generation.setdefault("responseModalities", [profile.default_modality])
@@ -202,6 +204,7 @@ def _modality(setup: Object, profile: ModelProfile) -> None:
 
 
 def _thinking(setup: Object, profile: ModelProfile) -> None:
+    """Check the thinking level, which some models require."""
     thinking = setup["generationConfig"].get("thinkingConfig", {})
     # An empty object says nothing, and is left out.
     if not thinking:
@@ -215,6 +218,7 @@ def _thinking(setup: Object, profile: ModelProfile) -> None:
 
 
 def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) -> None:
+    """Check proactivity against the model, and what needs v1alpha against the version that is dialled."""
     # Where it always is, True is left out; only False contradicts the model.
     if profile.proactivity == "always" and False in setup.pop("proactivity", {}).values():
         raise ConfigError(f"{profile.family} is always proactive, and refuses False: leave proactivity out")
@@ -223,7 +227,8 @@ def _proactive(setup: Object, profile: ModelProfile, api_version: str | None) ->
         raise ConfigError(f"proactivity and affective dialog need api_version='v1alpha', not {api_version!r}")
 
 
-def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
+def _details(setup: Object, profile: ModelProfile, warnings: list[str]) -> None:
+    """Check values inside the setup's fields: turn coverage, compression, the voice."""
     coverage = setup.get("realtimeInputConfig", {}).get("turnCoverage")
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
@@ -237,14 +242,14 @@ def _details(setup: Object, profile: ModelProfile, told: list[str]) -> None:
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     # Voices are added more often than this table is changed, so an unknown one is no error.
     if voice is not None and voice not in profile.voices:
-        told.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
+        warnings.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
 
 
 _PROFILED = ModelProfile().builtin_tools  # a profile says of each whether its model has it
 _MOST_TOOLS = 512  # "At most 512 function declarations can be specified"
 
 
-def _with_tools(plan: Plan, tools: Sequence[Specified], told: list[str]) -> Plan:
+def _with_tools(plan: Plan, tools: Sequence[Specified], warnings: list[str]) -> Plan:
     """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
     profile = plan.profile
     if len(tools) > _MOST_TOOLS:
@@ -258,28 +263,30 @@ def _with_tools(plan: Plan, tools: Sequence[Specified], told: list[str]) -> Plan
         )
     # All functions are in one entry of their own, which is made again; the other entries are the service's.
     builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
-    entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(tools), told))]
+    entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(tools), warnings))]
     specs = [tool.spec() for tool in tools]
-    policies = {spec.name: _policy(spec, tool, plan, told) for spec, tool in zip(specs, tools, strict=True)}
+    policies = {
+        spec.name: _policy(spec, tool, plan, warnings) for spec, tool in zip(specs, tools, strict=True)
+    }
     if specs:
         declared = [_declared(spec, policies[spec.name], profile) for spec in specs]
         entries.append({"functionDeclarations": declared})
     # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
     if strange:
-        told.append(f"allowed names tools that are not declared: {', '.join(strange)}")
+        warnings.append(f"allowed names tools that are not declared: {', '.join(strange)}")
     setup = {key: value for key, value in plan.setup.items() if key != "tools"}
     if entries:
         setup["tools"] = entries
-    return dataclasses.replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
+    return dataclasses.replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *warnings))
 
 
-def _builtin(entry: Object, profile: ModelProfile, functions: bool, told: list[str]) -> Object:
+def _builtin(entry: Object, profile: ModelProfile, functions: bool, warnings: list[str]) -> Object:
     """The entry of tools that the service runs itself, without those that the model would never use."""
     kept = dict(entry)
     for name in entry:
         if name in profile.idle_tools:
-            told.append(f"{snake(name)} is left out: {profile.family} takes it and never uses it")
+            warnings.append(f"{snake(name)} is left out: {profile.family} takes it and never uses it")
             del kept[name]
         elif name in _PROFILED - profile.builtin_tools:
             raise ConfigError(f"{profile.family} has no {snake(name)} and would close the connection for it")
@@ -298,10 +305,11 @@ def _declared(spec: ToolSpec, policy: CallPolicy, profile: ModelProfile) -> Mapp
 _CARRIED = frozenset({"concurrency", "cancellable", "approval_timeout"})
 
 
-def _policy(spec: ToolSpec, tool: Specified, plan: Plan, told: list[str]) -> CallPolicy:
+def _policy(spec: ToolSpec, tool: Specified, plan: Plan, warnings: list[str]) -> CallPolicy:
+    """How the calls of this tool are served: its options, as far as the model takes them."""
     options, profile = spec.options, plan.profile
     wanted = options.get("behavior")
-    behavior, background = _behavior(spec, wanted, plan, told), wanted == "BACKGROUND"
+    behavior, background = _behavior(spec, wanted, plan, warnings), wanted == "BACKGROUND"
     awaited = behavior == "BLOCKING"
     # While the model waits for a call it reads one response, the final one.
     streaming = _streams(plan) and not awaited
@@ -311,7 +319,7 @@ def _policy(spec: ToolSpec, tool: Specified, plan: Plan, told: list[str]) -> Cal
         behavior=behavior,
         background=background and awaited,  # where the model does not wait it differs in nothing
         ends_turn=not awaited or profile.call_ends_turn,
-        scheduling=_scheduling(spec, profile, awaited, told),
+        scheduling=_scheduling(spec, profile, awaited, warnings),
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
@@ -332,7 +340,7 @@ def _streams(plan: Plan) -> bool:
 
 
 def _behavior(
-    spec: ToolSpec, wanted: str | None, plan: Plan, told: list[str]
+    spec: ToolSpec, wanted: str | None, plan: Plan, warnings: list[str]
 ) -> Literal["BLOCKING", "NON_BLOCKING"]:
     """The declared behavior."""
     profile = plan.profile
@@ -348,14 +356,15 @@ def _behavior(
     elif profile.non_blocking == "honoured":
         return "NON_BLOCKING"
     elif wanted != "BACKGROUND":
-        told.append(
+        warnings.append(
             f"{spec.name}: {profile.family} ignores `behavior`: its calls always block; "
             "behavior='background' answers at once and tells the result later"
         )
     return "BLOCKING"
 
 
-def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, told: list[str]) -> str | None:
+def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, warnings: list[str]) -> str | None:
+    """The scheduling of the tool's responses; ``None`` where the model takes none. ``awaited``: the call blocks."""
     wanted: str | None = spec.options.get("scheduling")
     if wanted is None or (profile.scheduling == "honoured" and not awaited):
         return wanted
@@ -363,5 +372,5 @@ def _scheduling(spec: ToolSpec, profile: ModelProfile, awaited: bool, told: list
         raise ConfigError(f"{spec.name}: {profile.family} refuses scheduling in a response; leave it out")
     ignores = profile.scheduling == "ignored"
     why = f"{profile.family} ignores it" if ignores else "it is for behavior='non_blocking' only"
-    told.append(f"{spec.name}: scheduling is left out: {why}")
+    warnings.append(f"{spec.name}: scheduling is left out: {why}")
     return None

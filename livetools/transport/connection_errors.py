@@ -32,9 +32,9 @@ def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = N
     if error.sent is not None and error.sent.code == 1009:
         return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
-        # websockets closed by itself: what came was no websocket traffic, or a pong did not come
+        # ``websockets`` closed by itself: what came was not websocket traffic, or a pong did not come.
         return Gone(1006, error.sent.reason or str(error.__cause__ or ""))
-    # what the operating system said, if it is known
+    # What the operating system said, if it is known.
     return Gone(1006, f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else "", by_us)
 
 

@@ -48,11 +48,12 @@ class AsyncioFlow(Flow):
     def __init__(self, limits: Limits, pongs: Pongs) -> None:
         super().__init__(limits, pongs)
         self.cutter = Cutter(limits.max_message)
-        self.paused = False  # reading is: there is more than was given away
-        self.cutting = False  # the line will be cut: the peer is to close it, and may not
-        self.lost = False  # the line is, and what came before is given away first
+        self.paused = False  # reading is paused: more has come than was given away
+        self.cutting = False  # a timer will cut the line: it is for the peer to close it, which it may not do
+        self.lost = False  # the line has ended, and what came before that is not all given away
         self.passes = passes()
-        # While asyncio's buffer is full: set when there is room, and what ends a line that takes nothing.
+        # While asyncio's buffer is full: an event that is set when there is room, and a timer that ends a line which
+        # takes nothing.
         self.full_buffer: tuple[asyncio.Event, Timer] | None = None
 
 
@@ -115,7 +116,7 @@ class PushConnection(WebSocketTransport, ClientConnection):
                 self._pass_on(item)
             # What came before the end is not held back.
             full = flow.feed is None and flow.full and not flow.lost
-            # Where nothing is left there is nothing to pause for, however late it is.
+            # Where nothing is left to give away, reading is not paused, even if the time is up.
             if full or (cutter.data and time.monotonic() > until):
                 if not flow.paused:  # uvloop pauses no transport that is closed
                     flow.paused = True

@@ -61,7 +61,7 @@ class Flow:
     def __init__(self, limits: Limits, pongs: Pongs) -> None:
         self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, pongs.clock
         self.silence = Silence(limits.dead_after, pongs)
-        self.look: Any = None  # at the silence: what ``later`` has returned
+        self.look: Any = None  # the timer of the next look at the silence: what ``later`` has returned
         self.waiting = _NONE
         self.parts = bytearray()  # of a message in fragments
         self.news = make_wake()  # set when a message or the end has come
@@ -69,8 +69,9 @@ class Flow:
         self.left = False  # we have closed, and nobody will receive any more: what comes is dropped
         self.cause: BaseException | None = None  # why the line broke, if it is known
         self.feed: Callable[[bytes], None] | None = None  # the listener, which asyncio can have
-        self.error: Exception | None = None  # was raised by it
-        self.ended = False  # what comes does not count: that, a close or an unlawful frame was before it
+        self.error: Exception | None = None  # what the listener has raised
+        # What comes now is ignored: the listener has raised, or a close or a forbidden frame has come before it.
+        self.ended = False
         self.ping: bytes | None = None  # goes out behind the next message
 
     def fragment(self, frame: Frame) -> None:
@@ -124,15 +125,15 @@ class WebSocketTransport:
     """The first base of both connection classes: what they do otherwise than ``websockets``, and the transport."""
 
     flow: Flow
-    #: The second base has these.
+    #: These come from the second base, the ``ClientConnection`` of ``websockets``.
     protocol: Any
     request: Any
     response: Any
     wait_closed: Any
-    #: What each loop does in its own way. ``later`` calls a function after so many seconds, unless the line has ended;
-    #: on asyncio who asks for it cancels it then. ``read_on``: there is room in the queue, or nobody receives any more,
-    #: so reading is resumed, if it was paused. ``leave`` is the closing handshake. ``abort`` closes the socket, if it
-    #: is open.
+    #: What each loop does in its own way. ``later`` calls a function after so many seconds, unless the line has ended
+    #: by then; on asyncio it returns a handle, which its caller cancels at the end of the line. ``read_on``: there is
+    #: room in the queue, or nobody receives any more, so reading is resumed, if it was paused. ``leave`` is the closing
+    #: handshake. ``abort`` closes the socket, if it is open.
     later: Callable[[float, Callable[[], None]], Any]
     write_ping: Callable[[bytes], None]
     read_on: Callable[[], None]
@@ -162,7 +163,7 @@ class WebSocketTransport:
         if opcode in DATA:
             self.flow.fragment(event)
         elif opcode != PONG or not self.flow.pongs.answer(bytes(event.data)):
-            super().process_event(event)  # type: ignore[misc]  # the same
+            super().process_event(event)  # type: ignore[misc]  # the second base has it
 
     async def receive(self) -> bytes:
         """See :class:`~.contract.Transport`."""

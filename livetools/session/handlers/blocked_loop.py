@@ -104,7 +104,10 @@ class BlockedLoop:
             return
         now, seen = time.monotonic() - self._stops.seconds(), self._seen
         job, blocks = _handler(frame)
-        if seen[-1].job is job if seen else job is None and now < self._turned + ASK:
+        # The loop is asked at once where a tool runs; where anything else does, only if it has not answered for long.
+        if not seen and job is None and now < self._turned + ASK:
+            return
+        if seen and seen[-1].job is job:  # this was noted already
             return
         code = frame.f_code
         place = f"{code.co_filename}, line {frame.f_lineno}, in {code.co_name}"

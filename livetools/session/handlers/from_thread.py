@@ -34,6 +34,7 @@ class FromThread:
         self._token: Any = this_loop()
         self._backend: Any = get_async_backend() if KNOWN else None
         self._trios = _trios_variables() if on_trio() else None
+        # What trio's ``check_cancelled`` calls in the thread: a list of one, which trio calls a cancel register.
         self._raise: list[Callable[[], NoReturn] | None] = [None]
 
     def cancel(self) -> None:

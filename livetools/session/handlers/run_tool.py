@@ -82,7 +82,8 @@ class ToolRunner:
             most = tool.options["max_result_bytes"]
             done: Outcome = value if type(value) is Outcome else outcome(value, self.key, most)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
-            # by itself, or because the loop ends: then the session is cancelled as well
+            # Somebody cancelled this very task: the handler itself, or the loop that ends, which cancels the session
+            # too. After a turn of the loop it is known which.
             if was_cancelled():
                 await turn_of_the_loop()
             if not is_of_the_user(error):

@@ -60,14 +60,14 @@ class Tasks:
         return any(job.future is not None for job in self._busy.values())
 
     def serving(self) -> int | None:
-        """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
-        nobody's, or it has ended."""
+        """The run of the handler or ``approval`` that calls this, from its own task or thread or from one that it has
+        started; ``None``: other code calls, or that run has ended."""
         code = SERVING.get()
         return code.run if code is not None and self.inside() else None
 
     def inside(self) -> bool:
-        """Whether code that asks here is a handler, an ``approval``, an ``undo`` or a hook: the session's end waits
-        for it."""
+        """Whether a handler, an ``approval``, an ``undo`` or a hook calls this: the session's end waits for such code,
+        which must not wait for the end."""
         code = SERVING.get()
         return code in self._errands or (isinstance(code, Job) and self._busy.get(code.run) is code)
 
@@ -113,8 +113,8 @@ class Tasks:
         self._start_errand(UserCode(), coroutine)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
-        """After the end, when all were asked to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
-        which undoes what the others have done, and as much for that.
+        """After the end, when all were asked to stop: wait ``HANDLERS_END`` seconds for the handlers. If some still run
+        then, call ``give_up()``, which undoes what they have done, and wait as long again for that.
 
         Threads are waited for only where there is something to undo: the others may run on.
         """

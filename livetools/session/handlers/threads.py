@@ -43,7 +43,8 @@ class DaemonThreads(Executor):
         def work() -> None:
             self._count(running=1, waiting=-1)
             if not future.set_running_or_notify_cancel():
-                return self._count(running=-1)
+                self._count(running=-1)
+                return
             try:
                 result = fn(*args, **kwargs)
             except BaseException as error:
@@ -52,7 +53,6 @@ class DaemonThreads(Executor):
             else:
                 self._count(running=-1)
                 future.set_result(result)
-            return None
 
         with self._lock:
             self.waiting += 1

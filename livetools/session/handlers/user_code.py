@@ -56,6 +56,8 @@ class UserCode:
         now = time.monotonic()
         self._leave_at = min(self._leave_at, now + leaving.CANCELLED_END)
         self._cancel()
+        # asyncio cancels a task once: one that swallows it is cancelled again, until it ends. Past ``_leave_at`` too,
+        # for the code is abandoned at its next step, and without a cancellation it may never take one.
         if isinstance(self._runs_in, Task):
             left = self._leave_at - now
             again = min(left, leaving.CANCELLED_AGAIN) if left > 0 else leaving.CANCELLED_AGAIN
@@ -85,9 +87,11 @@ class UserCode:
             self._runs_in = None
 
     def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
-        if self.cancelled:  # before it began
-            again = self._cancel if self._leave_at == inf else self.end
-            again()
+        # It was cancelled before there was a task to cancel: do it now.
+        if self.cancelled and self._leave_at < inf:
+            self.end()
+        elif self.cancelled:
+            self._cancel()
         step: Callable[[Any], Any] = code.send
         value: object = None
         while True:

@@ -56,7 +56,9 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(Writer, Generic[M]):
-    """Drives one machine. Made in the task that hosts it, and given its ``tasks``, which run the calls.
+    """Drives one machine, whose frames go to ``connections``, those that are open by their numbers.
+
+    Made in the task that hosts it. A subclass sets ``tasks``, which run the calls, before the first input.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
     rest is written, :meth:`background` leaves the rest to a task. ``over`` is set when nothing follows any more.
@@ -69,10 +71,10 @@ class Driver(Writer, Generic[M]):
         machine: M,
         clock: Clock,
         starter: Starter,
-        lines: Mapping[int, Any],
+        connections: Mapping[int, Any],
         taps: Sequence[object] = (),
     ) -> None:
-        super().__init__(lines, starter.group, taps)
+        super().__init__(connections, starter.group, taps)
         self.machine, self.clock = machine, clock
         self.over = anyio.Event()
         self.timer = make_timer(clock, self._ring, self.group, lambda: self.tasks.in_threads())
@@ -160,14 +162,15 @@ class Driver(Writer, Generic[M]):
         """Hand events on, in their order."""
 
     def _ring(self) -> None:
-        """The time has come at which the machine wanted to be woken, or did once."""
+        """The time has come at which the machine wants to be woken, or wanted to when the timer was set."""
         now, wake_at = self.clock.now(), self.machine.wake_at()
-        # A deadline has moved since the timer was set: it is only ever set earlier, not later.
+        # A deadline may have moved to a later time, which does not move the timer.
         if now < wake_at:
-            return self.timer.set(wake_at)
+            self.timer.set(wake_at)
+            return
         self.machine.tick(now)
         self.timer.set(self.machine.wake_at())
-        return self.background()
+        self.background()
 
     def give_up(self) -> None:
         """After the machine's end: handlers that do not end are not waited for."""

@@ -63,7 +63,7 @@ class SessionDriver(Driver[Machine]):
             self.machine.connect(self.clock.now())
             self.background()
             await self.over.wait()
-            self._ready()  # it will never stand: the caller that opens it need not wait for the clean-up
+            self._ready()  # if it never opened: its caller need not wait for the clean-up to learn why
             with anyio.move_on_after(leaving.LAST_WORDS):
                 await self.tasks.wind_down(self.give_up)
                 await self.sockets.gone()

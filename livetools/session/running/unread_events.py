@@ -31,10 +31,13 @@ LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
-LOOKED = 10_000  # values of an event that are weighed: one that holds itself twice has no end
-SHED_TO = 7 / 8  # of the bound: looking for the oldest takes a walk through all that waits
+#: Values inside an event that are weighed, at most: a value that holds itself has no end.
+LOOKED = 10_000
+#: The share of the bound that is kept once it is exceeded. Shedding walks through the whole queue, so it makes
+#: room for many events at once.
+SHED_TO = 7 / 8
 
-#: The number of an event, and its weight.
+#: The number of an event, the event, and its weight in bytes.
 Entry: TypeAlias = tuple[int, Event, int]
 
 
@@ -61,7 +64,7 @@ class UnreadEvents:
     def put(self, coming: Sequence[Event]) -> None:
         """Take events; never waits."""
         queue, awaited, weight = self._queue, self._awaited, 0
-        wakes = awaited and not queue  # else it was woken by what came before
+        wakes = awaited and not queue  # where events wait already, the reader was woken for them
         for number, event in enumerate(coming, self.count + 1):
             if not awaited:  # a reader that waits takes it at once: then its size does not matter
                 weight = EVENT_OVERHEAD + _weight(event)
@@ -148,7 +151,7 @@ class UnreadEvents:
             self.dropped += self._drop(lambda number, kind: self._size > least and number < newest)
 
     def _drop(self, goes: Callable[[int, type[Event]], bool]) -> int:
-        """Remove the events for which ``goes`` holds, asked from the oldest on. How many went."""
+        """Remove each event for which ``goes(number, class)`` is true, asked from the oldest on. How many went."""
         queue, self._queue = self._queue, deque()
         for number, event, weight in queue:
             if goes(number, type(event)):
@@ -167,7 +170,7 @@ def _weight(event: Event) -> int:
         return len(event.data)
     size = 0
     values: list[Any] = [event]
-    for value in islice(values, LOOKED):  # what is in a value is put behind the others
+    for value in islice(values, LOOKED):  # the list grows meanwhile: what is in a value is put at its end
         kind = type(value)
         try:
             if issubclass(kind, str | bytes):  # not isinstance: it would ask the value

@@ -1,9 +1,9 @@
 """Encodes and decodes websocket frames of whole messages, which are nearly all traffic. Bytes in, bytes out.
 
-A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts what
-is whole and plain, and hands everything else (control frames, fragments, what the protocol forbids, what is too big)
-piece by piece to the parser of ``websockets``, which always finds itself at the beginning of a frame, or inside one
-that was begun with it, and judges it.
+A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts out
+messages that are one plain frame, and hands every other frame (control frames, fragments, what the protocol forbids,
+what is too big) to the parser of ``websockets``, which judges it. That parser gets each of these frames from its first
+byte to its last, perhaps in several pieces, and none of the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ except ImportError:  # no wheel for this machine
 
 #: The opcodes (RFC 6455, 5.2).
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-#: The bits of the first and of the second byte that say so.
+#: The bits that say so: FIN of the first byte, the mask bit of the second.
 FIN, MASKED = 0x80, 0x80
 DATA = frozenset({CONT, TEXT, BINARY})
 WHOLE = (FIN | TEXT, FIN | BINARY)  # how a message in one frame begins

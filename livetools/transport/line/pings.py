@@ -59,9 +59,9 @@ class Pongs:
             self.hurry()
 
     def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
-        """A ping for the frame that the caller writes now, before it lets go of the line.
+        """A ping for the frame that the caller writes next, with nothing in between.
 
-        The payload of a ping that goes in the same write, or ``None``: it is sent later.
+        Returns the ping, and its payload if it goes in the same write (``None``: it is sent later).
         """
         ping = self._shared()
         self._hurry = self._hurry or at_once
@@ -98,7 +98,7 @@ class Pongs:
             return self.out.payload
         if not self._timed:
             self._timed = True
-            # not as soon as it may be: where frames come in a row the next one takes it along
+            # Not as soon as it is allowed: where frames come in a row, the next one carries the ping before that.
             self._line.later(APART, self._timer)
         return None
 

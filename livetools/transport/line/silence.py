@@ -55,7 +55,7 @@ class Silence:
                 return None
         elif now >= self.heard + self._ask_after - EARLY:
             self._pinged = now
-            # it has the time to answer, however late the ping is
+            # The peer gets its whole time to answer, however late the ping is sent.
             self._dead_at = max(self.heard, now - self._ask_after) + self.dead_after
             self._pongs.ping()
         asked = self._pinged > self.heard

@@ -28,8 +28,8 @@ T = TypeVar("T")
 class Timer:
     """Calls ``ring`` in the loop, by ``deadline`` of the clock ``now``; never, where that is ``inf``.
 
-    ``due``: the time for which it was set, or that at which it was set, if this is later, until it has called back.
-    This one is a timer handle of asyncio's loop, for the system's clock.
+    ``due``: when it is expected to call back, which is ``deadline``, or the time at which it was set if that was later;
+    ``inf`` once it has called back. This one is a timer handle of asyncio's loop, for the system's clock.
     """
 
     __slots__ = ("_handle", "_now", "_ring", "deadline", "due")
@@ -59,7 +59,7 @@ class Timer:
 
     def _passed(self) -> None:
         if self._now() > self.due + GAP:
-            self.deadline = -inf  # until it calls back it cannot be set
+            self.deadline = -inf  # so that it cannot be set until it has called back
             self._handle = asyncio.get_running_loop().call_later(REST, self._call_back)
         else:
             self._call_back()
