@@ -24,8 +24,8 @@ from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.audio_format import SAMPLE, Samples
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.input.resend import Frame, Outbox
+from livetools.protocol.messages.field_values import Fields
 from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
-from livetools.protocol.messages.known_fields import Fields
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns

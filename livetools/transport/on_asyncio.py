@@ -74,14 +74,21 @@ class PushConnection(WebSocketTransport, ClientConnection):
     def data_received(self, data: bytes) -> None:
         flow = self.flow
         flow.passes.count += 1
-        # The lines of the response, until it is complete: the first frame may come in the same read.
-        while self.protocol.state is CONNECTING and data:
-            line, end, data = data.partition(b"\n")
-            self._pass_on(line + end)
+        if self.protocol.state is CONNECTING:
+            data = self._lines_passed(data)
         if not flow.ended:
             flow.cutter.add(data)
             if not flow.paused:
                 self._advance()
+
+    def _lines_passed(self, data: bytes) -> bytes:
+        """Pass on the lines of the response until it is complete. What is left: the first frame may come with it."""
+        at = 0
+        while self.protocol.state is CONNECTING and at < len(data):
+            line = data[at : data.find(b"\n", at) + 1 or None]  # one by one, of a refusal's page as well
+            self._pass_on(line)
+            at += len(line)
+        return data[at:]
 
     def connection_lost(self, exc: Exception | None) -> None:
         flow = self.flow

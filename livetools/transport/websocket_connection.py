@@ -149,7 +149,8 @@ class WebSocketTransport:
         try:
             await super().handshake(*args, **kwargs)  # type: ignore[misc]  # the second base has it
         except InvalidStatus as error:
-            error.response.headers.pop("Location", None)
+            if "Location" in error.response.headers:
+                del error.response.headers["Location"]  # all of them: there may be several
             raise
         self.request = None  # the upgrade's, with the key: nobody asks for either any more
         self.response.headers.clear()

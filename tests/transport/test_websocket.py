@@ -25,7 +25,13 @@ from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
 import livetools
-from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.errors import (
+    AuthenticationError,
+    ConfigError,
+    ConnectFailed,
+    LiveToolsError,
+    RemoteProtocolError,
+)
 from livetools.protocol.input.resend import Pong
 from livetools.testing import FakeLiveServer
 from livetools.transport.contract import Gone, Pinging, Transport
@@ -309,6 +315,19 @@ async def test_tls_where_none_is_spoken_is_explained() -> None:
     with server(echo) as url:
         with pytest.raises((ConnectFailed, RemoteProtocolError)):
             async with WebSocket(ssl=ssl.create_default_context()).dial(url.replace("ws:", "wss:"), {}):
+                pass
+
+
+async def test_a_refusal_that_names_several_other_places_is_told_as_what_it_is() -> None:
+    def refuse(connection: ServerConnection, request: Request) -> Response:
+        response = connection.respond(403, "no\n" * 1000)
+        response.headers["Location"] = "http://localhost/a"
+        response.headers["Location"] = "http://localhost/b"
+        return response
+
+    with server(echo, process_request=refuse) as url:
+        with pytest.raises(AuthenticationError, match="403"):
+            async with WebSocket().dial(url, {}):
                 pass
 
 

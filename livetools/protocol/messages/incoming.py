@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from livetools.events import VoiceActivity
 
-from .known_fields import FieldReader, Fields
+from .field_values import FieldReader, Fields
 from .lenient_json import lenient_json
 
 RAW_ARGS = "(not an object)"

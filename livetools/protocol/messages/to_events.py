@@ -32,8 +32,8 @@ from livetools.events import (
     Word,
 )
 
+from .field_values import FieldReader, Fields
 from .incoming import ServerMessage
-from .known_fields import FieldReader, Fields
 
 #: Hz of the model's speech where the MIME type does not say (Vertex names no rate).
 DEFAULT_RATE = 24_000

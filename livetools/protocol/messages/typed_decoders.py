@@ -14,8 +14,8 @@ from msgspec import Meta, Struct
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 
+from .field_values import base64
 from .incoming import PlainCall
-from .known_fields import base64
 from .to_events import blob
 
 LARGE = 1024  # bytes of a message from which on a blob in it is looked for

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.events import VoiceActivity
+from livetools.protocol.messages.field_values import Fields, seconds
 from livetools.protocol.messages.incoming import (
     MAX_FAULTS,
     RAW_ARGS,
@@ -21,7 +22,6 @@ from livetools.protocol.messages.incoming import (
     ServerMessage,
     parse,
 )
-from livetools.protocol.messages.known_fields import Fields, seconds
 
 ROWS = [
     json.loads(line)

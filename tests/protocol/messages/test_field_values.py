@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from livetools.events import UnknownMessage
+from livetools.protocol.messages.field_values import AS_IT_CAME, OURS
 from livetools.protocol.messages.incoming import parse
-from livetools.protocol.messages.known_fields import AS_IT_CAME, OURS
 from livetools.protocol.messages.to_events import events, usage
 from livetools.setup.sdk.camel_case import camel, snake
 from livetools.setup.sdk.generated_tables import tables
