@@ -87,7 +87,7 @@ class Turns:
     def ahead(self) -> int:
         """Turn ends that come before the model can read what is written now."""
         # A turn under way may have no place yet: then the queue is empty, and it counts as one.
-        return len(self._queue) or int(self.under_way)
+        return len(self._queue) or int(self.model in UNDER_WAY)
 
     @property
     def ends_at_most(self) -> int:
