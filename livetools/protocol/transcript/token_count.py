@@ -26,15 +26,15 @@ class TokenCount:
         return self._before + (self._late or self._last)
 
     def count(self, usage: Usage) -> bool:
-        """A count has come. Whether it shows that the model has worked since the one before: it is not the same."""
-        before = self._late or self._last
+        """A count has come. Whether it shows that the model has worked since the one before."""
+        last = _counts(self._late or self._last)
         if self.over:
             self._late = usage
-        else:
-            self._last = usage
-        # Within a turn counts only grow: an equal one is the keep-alive of a model that is stuck (whisper-shortcut
-        # PR71).
-        return usage != before
+            return _counts(usage) != last
+        # Within a turn counts grow as the model works: an equal one is the keep-alive of a model that is stuck
+        # (whisper-shortcut PR71).
+        self._last = usage
+        return any(now > then for now, then in zip(_counts(usage), last, strict=True))
 
     def begins(self) -> None:
         """The model says something, or calls: a count that came after the end was of the turn that had ended."""
@@ -48,3 +48,10 @@ class TokenCount:
         if self.over:
             self._before, self._last, self._late = self._before + self._last, self._late or _NONE, None
         self.over = True
+
+
+def _counts(usage: Usage) -> tuple[int, ...]:
+    return (
+        usage.prompt_tokens, usage.response_tokens, usage.total_tokens,
+        usage.thoughts_tokens, usage.tool_use_tokens, usage.cached_tokens,
+    )  # fmt: skip

@@ -7,7 +7,9 @@ from typing import Any
 
 from support.driver import Driver, plan
 
+from livetools.events import Usage
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.transcript.token_count import TokenCount
 
 END = {"turnComplete": True}
 
@@ -58,3 +60,11 @@ def test_what_was_counted_of_a_turn_that_a_lost_connection_cut_is_kept() -> None
     d.say("a").server(count(7)).drop().later(1)
     d.establish().say("b").server(end(20))
     assert d.machine.usage.total_tokens == 27
+
+
+def test_only_a_count_that_grows_within_a_turn_shows_that_the_model_works() -> None:
+    tokens = TokenCount()
+    assert tokens.count(Usage(prompt_tokens=5, total_tokens=5))
+    assert not tokens.count(Usage(prompt_tokens=5, total_tokens=5, raw={"promptTokenCount": 5}))
+    assert not tokens.count(Usage(prompt_tokens=4, total_tokens=4))
+    assert tokens.count(Usage(prompt_tokens=4, response_tokens=1, total_tokens=5))
