@@ -105,7 +105,7 @@ class Sockets:
         ``renewed``: the credentials have been refreshed. Those that are refused are, once a dial.
         """
         target: Secrets | None
-        close = None
+        close: Close | None = Close()  # where leaving the dial swallows what has ended the listening
         try:
             with Sealed():
                 target = await self._endpoint.target()
@@ -116,6 +116,7 @@ class Sockets:
             except AuthenticationError as error:
                 if renewed or target is None or not await self._endpoint.renew(target, error):
                     raise self._endpoint.advised(error) from None
+                close = None
             return close or await self._converse(link, renewed=True)
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)

@@ -98,6 +98,39 @@ async def test_a_transport_that_does_not_end_does_not_keep_a_session_from_being_
     assert ended.is_set()
 
 
+async def test_a_dial_that_ends_its_connection_with_a_scope_of_its_own_is_a_line_that_broke() -> None:
+    scopes: list[anyio.CancelScope] = []
+    line = WebSocket()
+
+    class Bounded:
+        @asynccontextmanager
+        async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+            async with line.dial(url, headers) as inner:
+                with anyio.CancelScope() as scope:
+                    scopes.append(scope)
+                    yield inner
+
+    with anyio.fail_after(30):
+        async with FakeLiveServer() as server:
+
+            @server.conversation
+            async def script(user: User) -> None:
+                await (await user.says("one")).say("1")
+                await user.reconnects()
+                await (await user.says("two")).say("2")
+
+            async with livetools.connect(
+                "gemini-3.8-live", base_url=server.url, transport=Bounded(), reconnect=AT_ONCE
+            ) as session:
+                assert str(await session.ask("one")) == "1"
+                scopes[0].cancel()
+                async for event in session:
+                    if isinstance(event, livetools.Reconnected):
+                        break
+                assert str(await session.ask("two")) == "2"
+    assert len(scopes) == 2
+
+
 class Credentials:
     """Google's, as far as they are used: each refresh gives another token, and none says that it has expired."""
 
