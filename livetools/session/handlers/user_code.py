@@ -89,10 +89,11 @@ class UserCode:
     def _steps(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T | None]:
         """Drive the code step by step, as ``await`` would, so that it can be abandoned between two of them."""
         # It was cancelled before there was a task to cancel: do it now.
-        if self.cancelled and self._leave_at < inf:
-            self.end()
-        elif self.cancelled:
-            self._cancel()
+        if self.cancelled:
+            if self._leave_at < inf:
+                self.end()
+            else:
+                self._cancel()
         step: Callable[[Any], Any] = code.send
         value: object = None
         while True:
