@@ -44,7 +44,8 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's monotonic clock."""
 
-    now = staticmethod(time.monotonic)
+    def __init__(self) -> None:
+        self.now = time.monotonic
 
     async def sleep_until(self, t: float) -> None:
         """See :class:`Clock`."""
