@@ -202,8 +202,10 @@ class Outbox:
     def __init__(self, transparent: bool = False) -> None:
         self.transparent = transparent
         self.sent: list[Frame] = []
-        # Transparent: by their numbers, the setup being 0, the messages that the service may not have taken in.
+        # Transparent: by their numbers, the setup being 0, the user's messages that the service may not have taken in,
+        # and the answers whose bytes are not made yet, or of which nothing was left to write.
         self._log: dict[int, Frame] = {}
+        self._unmade: dict[int, Frame] = {}
         self._logged = 0  # bytes of media in it
         self._last = 0  # the number of the last message
         self._unwritten = 0  # messages that had a number, and were not written after all
@@ -230,9 +232,11 @@ class Outbox:
 
     def number(self, frames: Iterable[Frame]) -> None:
         """Transparent: number these messages, which are written in this order."""
+        self._unmade = {number: answer for number, answer in self._unmade.items() if not answer.data}
         for frame in frames:
             self._last += 1
-            self._log[self._last] = frame
+            kept = self._log if frame.run is None else self._unmade
+            kept[self._last] = frame
             self._logged += len(frame.data) if frame.kind in MEDIA_KINDS else 0
         while self._logged > REPLAY_BOUND:  # the oldest media goes; texts are kept
             oldest = next(n for n, frame in self._log.items() if frame.kind in MEDIA_KINDS)
@@ -240,15 +244,18 @@ class Outbox:
 
     def consumed(self, index: int) -> list[Frame]:
         """Transparent: the state of the handle holds all messages up to this one."""
+        # The service counts what it gets. A message all of whose answers were taken back was never written, and those
+        # behind it have lower numbers there.
+        for number in list(self._unmade):
+            if number > index + self._unwritten:
+                break
+            if not self._unmade.pop(number).data:
+                self._unwritten += 1
         taken_in = []
         for number in list(self._log):
-            # The service counts what it gets. A message all of whose answers were taken back was never written, and
-            # those behind it have lower numbers there.
             if number > index + self._unwritten:
                 break
             frame = self._log.pop(number)
-            if not frame.data:
-                self._unwritten += 1
             self._logged -= len(frame.data) if frame.kind in MEDIA_KINDS else 0
             taken_in.append(frame)
         return taken_in
@@ -294,13 +301,13 @@ class Outbox:
                 frame.endings += 1
         if self.transparent:
             # The service's own count decides what is sent again. Of the rest only answers and errors remain here.
-            logged = [frame for frame in self._log.values() if frame.run is None]
-            for frame in logged:
+            for frame in self._log.values():
                 if frame.kind in STREAM:  # of what is followed the endings are counted above
                     frame.endings += 1
-            unread = [*(frame for frame in unread if frame.kind not in REPEATED), *logged]
+            unread = [*(frame for frame in unread if frame.kind not in REPEATED), *self._log.values()]
         self.sent = []
         self._log.clear()
+        self._unmade.clear()
         # The next connection counts its messages from its own setup.
         self._logged = self._last = self._unwritten = 0
         return unread

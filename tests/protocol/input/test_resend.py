@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from functools import partial
 from typing import Any
 
@@ -210,6 +212,23 @@ def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_num
     box.number([third := Frame("audio", b"3"), fourth := Frame("audio", b"4")])
     assert box.consumed(3) == [third]
     assert box.lost() == [fourth]
+
+
+def test_answers_that_were_written_are_not_kept_for_a_service_that_does_not_count() -> None:
+    class Answer(Frame, weakref=True, eq=False):
+        """One that a test can look for."""
+
+    box, answers = Outbox(transparent=True), []
+    for run in range(100):
+        box.number([answer := Answer("answer", run=run)])
+        answer.data = b"written"
+        answers.append(weakref.ref(answer))
+    del answer
+    gc.collect()
+    assert sum(kept() is not None for kept in answers) <= 1
+    box.number([text := Frame("text", b"words")])
+    assert box.consumed(100) == []
+    assert box.consumed(101) == [text]
 
 
 @pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
