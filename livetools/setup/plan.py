@@ -122,9 +122,8 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
         setup.setdefault("inputAudioTranscription", {})
     warnings = [*plan.warnings]
     _details(setup, plan.profile, warnings)
-    return dataclasses.replace(
-        plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=tuple(warnings)
-    )
+    told = tuple(dict.fromkeys(warnings))  # once, what holds of the plan and of its changes
+    return dataclasses.replace(plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=told)
 
 
 def _resume(

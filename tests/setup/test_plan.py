@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from livetools.errors import ConfigError
 from livetools.setup import config_fields
 from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan import make_plan, replan
+from livetools.setup.plan import adjusted, make_plan, replan
 from livetools.setup.plan_fields import CallPolicy, Plan, ToolSpec
 
 NATIVE = "gemini-2.5-flash-native-audio-latest"
@@ -248,7 +248,9 @@ class TestIgnoredAndTold:
 
     def test_an_unknown_voice_is_told(self) -> None:
         voice = {"speech_config": {"voice_config": {"prebuilt_voice_config": {"voice_name": "Pika"}}}}
-        assert "Pika" in make_plan(LIVE, config=voice).warnings[0]
+        plan = make_plan(LIVE, config=voice)
+        assert "Pika" in plan.warnings[0]
+        assert adjusted(plan, instructions="Be brief.").warnings == plan.warnings
 
     def test_allowed_names_that_nobody_declared_are_told(self) -> None:
         plan = make_plan(LIVE, [spec()], allowed=["f", "g"])
