@@ -61,7 +61,7 @@ class Session(SessionBase):
         Raises ``ConnectFailed``, ``SetupTimeout``, ``SetupRejected``, ``RemoteProtocolError``, or what the
         service closed with (``AuthenticationError``, ``ModelNotFound`` …). Cancelling leaves nothing behind.
         """
-        if self._driver is not None:
+        if self._host.loop is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
         left = await self._assembly.load(self)
         await self._host.start(partial(self._run, left))
@@ -79,7 +79,12 @@ class Session(SessionBase):
             listeners.add(assembly.keeper, "the handle store")
             group.start_soon(assembly.keeper.run)
         async with Starter(group) as starter:
-            self._driver = driver = SessionDriver(assembly, starter, self, left, ready)
+
+            def opened() -> None:  # until now no verb finds a driver, and is sent before the setup
+                self._driver = driver
+                ready()
+
+            driver = SessionDriver(assembly, starter, self, left, opened)
             try:
                 await driver.run()
                 if assembly.keeper is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ import livetools
 from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeLiveServer
+from livetools.testing.memory import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -72,6 +74,31 @@ async def test_a_store_gives_the_handle_and_gets_the_newest(opened: Opened) -> N
     assert store.handle == "h2"
     async with opened(handle_store=store, handle="mine") as line:
         assert line.session.handle == "mine"
+
+
+async def test_a_session_that_is_being_opened_takes_nothing_and_cannot_be_entered_again() -> None:
+    transport = MemoryTransport()
+    session = livetools.connect("gemini-3.8-live", transport=transport, base_url="ws://localhost")
+    async with anyio.create_task_group() as group:
+        group.start_soon(session.__aenter__)
+        server = await transport.accept()
+        await server.receive()
+        for verb in (
+            partial(session.send_text, "a"),
+            partial(session.send_audio, b"\0\0"),
+            partial(session.ask, "b"),
+            partial(session.wait_until_settled, 1),
+            session.interrupt,
+            session.park,
+        ):
+            with pytest.raises(LocalProtocolError, match="not open"):
+                await verb()
+        with pytest.raises(LocalProtocolError, match="not open"):
+            session.stats()
+        with pytest.raises(LocalProtocolError, match="entered once"):
+            await session.__aenter__()
+        assert not session.transcript.contents
+        group.cancel_scope.cancel()
 
 
 async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
