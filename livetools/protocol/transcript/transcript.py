@@ -192,29 +192,32 @@ class Transcript(Sequence[Content]):
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
-        alone = not self._past
-        notes = self._running[:LOOKED_AT] if alone else self._past.pop(0).splitlines()
+        if self._past:
+            notes = self._past.pop(0).splitlines()
+        # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded too.
+        elif notes := self._first_step():
+            del self._running[: len(notes)]
+        else:
+            return False
+        self._weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
         placing = Placing()
-        steps = placing.steps
+        for note in notes:
+            placing.count(note)
+        # Reported once, with the first step that goes.
+        if placing.steps and not self.dropped and self._on_full is not None:
+            self._on_full(self.max_bytes)
+        self.dropped += len(placing.steps)
+        return True
+
+    def _first_step(self) -> list[bytes]:
+        """The notes of the first step of the exchange that runs, ``LOOKED_AT`` of them at most; none where it is the
+        newest step and has fewer: that stays."""
+        placing, notes = Placing(), self._running[:LOOKED_AT]
         for at, note in enumerate(notes):
             placing.count(note)
-            # Only one exchange is left: it goes step by step, so that a conversation without ends of turns is bounded
-            # too.
-            if alone and len(steps) > 1:
-                notes, steps = notes[:at], steps[:1]
-                break
-        else:
-            # LOOKED_AT notes of one step: it goes in parts. Fewer are the end of the newest step, which stays.
-            if alone and len(notes) < LOOKED_AT:
-                return False
-        if alone:
-            del self._running[: len(notes)]
-        self._weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
-        # Reported once, with the first step that goes.
-        if steps and not self.dropped and self._on_full is not None:
-            self._on_full(self.max_bytes)
-        self.dropped += len(steps)
-        return True
+            if len(placing.steps) > 1:
+                return notes[:at]
+        return notes if len(notes) == LOOKED_AT else []
 
     def _place(self) -> Placing:
         """Place the notes so far."""
