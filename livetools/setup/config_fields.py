@@ -123,15 +123,17 @@ def setup(fields: Object, instructions: object = None) -> Object:
 
 def http_options(fields: Object) -> Object:
     """``config.http_options``: ``baseUrl``, ``apiVersion``, ``headers``; as google-genai, no more in Live."""
-    value = read_as(fields.get("httpOptions") or {}, "object", "config.http_options")
+    value, path = fields.get("httpOptions"), "config.http_options"
+    value = {} if value is None else read_as(value, "object", path)
     given = {camel(name): option for name, option in value.items() if option is not None}
-    if more := sorted(given.keys() - {"baseUrl", "apiVersion", "headers"}):
+    kinds = {"baseUrl": "string", "apiVersion": "string", "headers": "object"}
+    if more := sorted(given.keys() - kinds.keys()):
         names = ", ".join(snake(n) for n in more)
         raise ConfigError(
             f"config.http_options: a Live session takes base_url, api_version and headers, not {names}. "
             "Proxies, certificates and timeouts belong to transport=WebSocket(...)"
         )
-    return given
+    return {name: read_as(option, kinds[name], f"{path}.{snake(name)}") for name, option in given.items()}
 
 
 def wants_v1alpha(fields: Object) -> bool:

@@ -249,6 +249,15 @@ def test_a_session_takes_three_of_the_http_options() -> None:
         c.http_options(c.read(types.LiveConnectConfig(http_options=types.HttpOptions(timeout=5))))
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["", [], 0, {"headers": "X-A: 1"}, {"headers": [1]}, {"api_version": 5}, {"base_url": 5}],
+)
+def test_http_options_of_another_kind_are_a_config_error(options: object) -> None:
+    with pytest.raises(ConfigError, match=r"config.http_options.* is expected"):
+        c.http_options(c.read({"http_options": options}))
+
+
 def test_v1alpha_is_wanted_for_proactivity_and_affective_dialog() -> None:
     assert c.wants_v1alpha(c.read({"proactivity": {"proactive_audio": True}}))
     assert c.wants_v1alpha(c.read({"enable_affective_dialog": True}))
