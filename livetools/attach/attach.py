@@ -17,6 +17,7 @@ from contextvars import copy_context
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
+import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -99,6 +100,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     ) -> None:
         super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session)})
         self._starter = starter
+        self._written = anyio.Event()  # set when the task that writes has ended
         self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
@@ -119,12 +121,25 @@ class _AttachedDriver(Driver[AttachedMachine]):
         """There are no events: the SDK's messages are what the user sees."""
 
     async def flush(self) -> None:
-        """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled."""
+        """A task of ours writes: the SDK cannot finish a message whose sender somebody has cancelled. It is waited for,
+        so that a generator yields no faster than the SDK sends."""
         self.write_later()
+        if self._writing:
+            await self._written.wait()
+        await self._slice.share()
 
     def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Most is sent in the first step, before it has to wait."""
-        self._starter.start(write(), copy_context())
+        self._written = anyio.Event()
+        self._starter.start(self._write_and_tell(write, self._written), copy_context())
+
+    async def _write_and_tell(
+        self, write: Callable[[], Coroutine[Any, Any, None]], written: anyio.Event
+    ) -> None:
+        try:
+            await write()
+        finally:
+            written.set()
 
 
 #: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.

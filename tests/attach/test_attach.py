@@ -399,6 +399,30 @@ async def test_answers_keep_their_order_and_none_is_sent_by_a_task_of_the_users(
     assert len(users) == 3
 
 
+async def test_a_generator_yields_no_faster_than_the_sdk_sends() -> None:
+    yielded, sends = [], anyio.Event()
+
+    class Slow(Flood):
+        async def send_tool_response(self, *, function_responses: Any) -> None:
+            await sends.wait()
+            self.answers += function_responses
+
+    async def get_weather(city: str) -> AsyncIterator[int]:
+        """Current weather in a city."""
+        for hour in range(50):
+            yielded.append(hour)
+            yield hour
+
+    session = Slow(message(CALL))
+    async with livetools.attach(session, [get_weather]) as live:
+        await anext(live)
+        await everybody_waits()
+        assert len(yielded) < 3
+        sends.set()
+        await everybody_waits()
+        assert len(session.answers) == 51  # the end too
+
+
 def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
     class Slow(Flood):
         async def send_tool_response(self, *, function_responses: Any) -> None:
