@@ -30,10 +30,11 @@ from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
 async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     name_loop()  # in this task's context, in which asyncio also runs the callbacks of the connection
-    target = parse_uri(url)
-    if options["proxy"] is None and not is_address(target.host):
+    target, usual = parse_uri(url), isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
+    # uvloop makes the connection object before it dials: a refused dial would look like TLS that failed.
+    if options["proxy"] is None and not (usual and is_address(target.host)):
         options["sock"] = await connected(target.host, target.port)
-    elif options["proxy"] is not None and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
+    elif options["proxy"] is not None and usual:
         options["happy_eyeballs_delay"] = STAGGER  # for the addresses of a proxy; uvloop cannot
     options["create_connection"] = partial(PushConnection, limits)
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
+import socket
 import threading
 import time
 import tracemalloc
@@ -14,8 +16,10 @@ from typing import Any
 import pytest
 from support.raw import Raw, raw_server
 
+from livetools import ConnectFailed
 from livetools.transport.contract import Gone
 from livetools.transport.on_asyncio import PushConnection
+from livetools.transport.setup_timeout import begin
 from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +54,18 @@ def sends(*pieces: bytes) -> Callable[[Raw], None]:
 
 def frames(*texts: str) -> bytes:
     return b"".join(Raw.frame(text.encode()) for text in texts)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("uvloop") is None, reason="uvloop is not installed")
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True})])
+async def test_a_port_on_which_nobody_listens_is_told_so_on_uvloop_too(anyio_backend: object) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        port = line.getsockname()[1]
+    for scheme in ("ws", "wss"):
+        begin()
+        with pytest.raises(ConnectFailed, match=f"nobody listens on 127.0.0.1:{port}"):
+            async with WebSocket().dial(f"{scheme}://127.0.0.1:{port}", {}):
+                pass
 
 
 async def test_messages_pings_and_fragments_come_in_their_order_to_whoever_listens() -> None:
