@@ -436,9 +436,9 @@ class Turns:
         """Find the turn that will speak of an answer, or expect one more. ``apart``: not the turn that the call has
         stopped."""
         # An answer to a call that ended its turn is spoken of behind the turn that is under way (which may stand still
-        # for another call), or that certainly comes.
+        # for another call, or has just been given that one's answer), or that certainly comes.
         behind = apart and (
-            self.model is Model.SPEAKING
+            self.model in (Model.SPEAKING, Model.CALLING)
             or bool(self._standing)
             or any(turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         )

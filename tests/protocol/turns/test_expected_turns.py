@@ -639,12 +639,20 @@ def test_the_users_interruption_does_not_end_the_turn_that_a_call_ends_by_itself
     assert texts(exchange) == ["to three"]
 
 
-def test_an_answer_that_is_written_while_another_call_stands_is_spoken_of_behind_that_turn() -> None:
+@pytest.mark.parametrize(
+    "answers", [("c1", "c3"), ("c3", "c1")], ids=["while it stands", "before it goes on"]
+)
+def test_an_answer_that_is_written_while_another_call_stands_is_spoken_of_behind_that_turn(
+    answers: tuple[str, str],
+) -> None:
     d = Driver(plan(ASYNC, replace(BLOCKING, name="other"))).live()
     d.machine.send_text("one", d.now)
     d.machine.ask("two", d.now)
     d.drain().server(CALL).server(COMPLETE)  # on the first text, or on both
-    d.call(("c3", "other")).settle("c1").settle("c3").say("to two").server(COMPLETE)
+    d.call(("c3", "other"))
+    for answered in answers:
+        d.settle(answered)
+    d.say("to two").server(COMPLETE)
     assert not d.machine.turns.idle, "the answer to c1 is still to be spoken of"
     assert d.say("to one").server(COMPLETE).machine.turns.idle
 
