@@ -84,7 +84,7 @@ class Session(SessionBase):
                 self._driver = driver
                 ready()
 
-            driver = SessionDriver(assembly, starter, self, left, opened)
+            self._opening = driver = SessionDriver(assembly, starter, self, left, opened)
             try:
                 await driver.run()
                 if assembly.keeper is not None:
