@@ -378,7 +378,8 @@ SETTLED = "NOTHING_PENDING"
 class TurnComplete:
     """The model's turn is over. ``reason`` is ``None``, or says why it ended early (``MALFORMED_FUNCTION_CALL`` …).
 
-    ``NOTHING_PENDING`` is livetools' own reason: something was pending at the last ``TurnComplete``, and has ended
+    Two reasons are livetools' own. ``CONNECTION_REPLACED``: the connection was lost or replaced in the middle of the
+    turn, whose rest is lost. ``NOTHING_PENDING``: something was pending at the last ``TurnComplete``, and has ended
     without another turn (a result that the model does not speak of, two texts that it has answered together). So a
     loop that leaves at ``TurnComplete`` when ``session.pending`` is empty always leaves.
 
