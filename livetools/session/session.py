@@ -65,6 +65,7 @@ class Session(SessionBase):
             raise LocalProtocolError("a session is entered once; connect() again for another one")
         left = await self._assembly.load(self)
         await self._host.start(partial(self._run, left))
+        self._driver = self._opening  # until now no verb finds it, and is sent before the setup
         driver = self._here()
         if driver.error is not None:
             await self._host.stop(grace=leaving.LEAVE_UNOPENED)
@@ -79,12 +80,7 @@ class Session(SessionBase):
             listeners.add(assembly.keeper, "the handle store")
             group.start_soon(assembly.keeper.run)
         async with Starter(group) as starter:
-
-            def opened() -> None:  # until now no verb finds a driver, and is sent before the setup
-                self._driver = driver
-                ready()
-
-            driver = SessionDriver(assembly, starter, self, left, opened)
+            self._opening = driver = SessionDriver(assembly, starter, self, left, ready)
             try:
                 await driver.run()
                 if assembly.keeper is not None:

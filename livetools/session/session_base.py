@@ -37,7 +37,8 @@ class SessionBase:
     def __init__(self, assembly: Startup) -> None:
         self._assembly = assembly
         self._host = Host("livetools session")
-        self._driver: SessionDriver | None = None
+        self._driver: SessionDriver | None = None  # of a session that was opened
+        self._opening: SessionDriver | None = None  # the same one, from before that
         self._rate = 0  # of the audio that is sent
         self._samples = Samples()  # of it
 
@@ -300,9 +301,12 @@ class SessionBase:
     # Inside
 
     def _running(self) -> SessionDriver:
-        if self._driver is None:
-            raise LocalProtocolError("the session is not open: async with connect(...) as session")
-        return self._driver
+        if self._driver is not None:
+            return self._driver
+        # The call of an earlier process may begin in the very step that opens the session, before it is entered.
+        if self._opening is not None and self._opening.tasks.inside():
+            return self._opening
+        raise LocalProtocolError("the session is not open: async with connect(...) as session")
 
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""

@@ -101,6 +101,27 @@ async def test_a_session_that_is_being_opened_takes_nothing_and_cannot_be_entere
         group.cancel_scope.cancel()
 
 
+async def test_a_call_of_an_earlier_process_finds_the_session_open_in_its_first_step(opened: Opened) -> None:
+    class Conversation(MemoryHandleStore):
+        async def left(self) -> list[livetools.Call]:
+            return [livetools.Call("c1", "look", {})]
+
+        def follow(self, session: object) -> None:
+            pass
+
+    seen: list[object] = []
+
+    async def look(context: livetools.ToolContext) -> None:
+        """Look."""
+        seen.append(context.session.pending)
+
+    store = Conversation()
+    store.handle = "h1"
+    async with opened([look], handle_store=store) as line:
+        await line.quiet()
+        assert seen == [["the call look (c1)"]]
+
+
 async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
     opened: Opened, caplog: pytest.LogCaptureFixture
 ) -> None:
