@@ -28,7 +28,9 @@ from .task_host import Starter
 
 log = get_logger("livetools.session")
 
+# Kept for the life of a connection, so they are made once.
 GIVEN_UP = Close(by_us=True)  # the end of a dial that was cancelled
+UNTOLD = Close()  # of a connection whose dialer swallows what has ended the listening
 
 
 class Wire(Protocol):
@@ -105,7 +107,7 @@ class Sockets:
         ``renewed``: the credentials have been refreshed. Those that are refused are, once a dial.
         """
         target: Secrets | None
-        close: Close | None = Close()  # where leaving the dial swallows what has ended the listening
+        close: Close | None = UNTOLD
         try:
             with Sealed():
                 target = await self._endpoint.target()
