@@ -65,7 +65,7 @@ class Session(SessionBase):
             raise LocalProtocolError("a session is entered once; connect() again for another one")
         left = await self._assembly.load(self)
         await self._host.start(partial(self._run, left))
-        self._driver = self._opening  # until now no verb finds it, and is sent before the setup
+        self._driver = self._opening  # from now on: what a verb sends must not precede the setup
         driver = self._here()
         if driver.error is not None:
             await self._host.stop(grace=leaving.LEAVE_UNOPENED)

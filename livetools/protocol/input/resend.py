@@ -206,7 +206,7 @@ class Outbox:
         # and the answers whose bytes are not made yet, or of which nothing was left to write.
         self._log: dict[int, Frame] = {}
         self._unmade: dict[int, Frame] = {}
-        self._logged = 0  # bytes of media in it
+        self._logged = 0  # bytes of media in the log
         self._last = 0  # the number of the last message
         self._unwritten = 0  # messages that had a number, and were not written after all
 

@@ -106,7 +106,7 @@ class ToolRunner:
             done = self.failed(error, job.tool)
         else:
             done = cancelled() if job.cancelled else await self.handle(job)
-        # ``ended_early`` tells the hooks why a call was stopped
+        # Of a call that was stopped the hooks learn from ``ended_early``, which knows the reason.
         return done if job.cancelled else await call_hooks.review(job, done, self.key)
 
     def failed(self, error: BaseException, tool: Tool) -> Outcome:

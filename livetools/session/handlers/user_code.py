@@ -36,8 +36,8 @@ SERVING: ContextVar[UserCode | None] = ContextVar("livetools_serving", default=N
 class UserCode:
     """Code of the user's that runs in a task of its own, can be cancelled, and may be abandoned.
 
-    ``run``: that of the call whose handler or ``approval`` it is. Code that was cancelled before begins all the same,
-    and is cancelled where it waits.
+    ``run``: the run of the call whose handler or ``approval`` this is. Code that is cancelled before its task has begun
+    begins all the same, and is cancelled where it first waits.
     """
 
     def __init__(self, run: int | None = None) -> None:

@@ -28,7 +28,7 @@ from .task_host import Starter
 
 log = get_logger("livetools.session")
 
-# Kept for the life of a connection, so they are made once.
+# A connection keeps one of these for as long as it lives, so all share them.
 GIVEN_UP = Close(by_us=True)  # the end of a dial that was cancelled
 UNTOLD = Close()  # of a connection whose dialer swallows what has ended the listening
 

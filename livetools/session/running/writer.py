@@ -31,7 +31,7 @@ class Writer(ABC):
             taps = (*taps, log)
         self.frame_taps = FrameTaps(taps) if taps else None
         self.connections, self.group = connections, group
-        self._unwritten: list[Frame] = []  # were taken, and must be sent
+        self._unwritten: list[Frame] = []  # frames that were taken, and must be sent
         self._writing = False  # a task writes, or is about to, and takes what there is meanwhile itself
         self._ended = False  # no task is started any more
         self._slice = TimeSlice()
