@@ -32,10 +32,14 @@ class AttachedMachine(Calls):
 
     # Inputs
 
-    def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
-        """A message came, with these calls and cancellations in it."""
+    def heard(
+        self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float, speaks: bool = True
+    ) -> None:
+        """A message came, with these calls and cancellations in it. ``speaks``: the model says something in it."""
         # There are no pings and no turns here: what the SDK was handed has been read once the model says anything.
-        self.read(self._outbox.output(0))
+        # A cancellation by itself, or an interruption, shows nothing: they may have crossed the answer.
+        if asked or speaks:
+            self.read(self._outbox.output(0))
         if asked:
             self.receive_calls(LINK, self.partial.whole(asked), now)
         if cancelled:
