@@ -18,7 +18,7 @@ from livetools.transport.contract import Gone
 log = get_logger("livetools.session")
 
 #: The fields of a message's content that show that the model is at work. ``interrupted`` alone does not.
-SPOKEN = ("model_turn", "output_transcription", "generation_complete", "turn_complete")
+AT_WORK = ("model_turn", "output_transcription", "generation_complete", "turn_complete")
 
 
 class SDKSession(Protocol):
@@ -86,7 +86,7 @@ def calls_of(message: Any) -> Sequence[FunctionCall]:
 def speaks(message: Any) -> bool:
     """Whether the model says something, or has ended a turn: it has read by then what it was sent."""
     content = getattr(message, "server_content", None)
-    return any(getattr(content, field, None) for field in SPOKEN)
+    return any(getattr(content, field, None) for field in AT_WORK)
 
 
 def _call(call: Any) -> FunctionCall:
