@@ -142,7 +142,10 @@ class Durable:
         self._house = _House()
 
     def __enter__(self) -> Self:
-        """Connect to the database. Raises ``ConnectFailed`` where that cannot be done."""
+        """Connect to the database. Raises ``ConnectFailed`` where that cannot be done, and ``ConfigError`` where the
+        installed dbos cannot take over the runs of another process."""
+        if not hasattr(DBOS, "_recover_pending_workflows"):
+            raise ConfigError(f"this dbos cannot take over the runs of another process: {install('durable')}")
         private(self._database)
         with explained(self._database):
             self._launch()
@@ -255,6 +258,8 @@ class Durable:
 
     def _take_over(self, executor: str) -> bool:
         """Continue the runs of a process whose lease has ended. Whether none is left."""
+        # It takes a run only if it is still that process's. The public `resume_workflow` would begin a second time
+        # what another process has taken over a moment ago.
         DBOS._recover_pending_workflows([executor])
         return not DBOS.list_workflows(executor_id=executor, status=["PENDING"], limit=1)
 

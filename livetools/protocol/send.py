@@ -50,6 +50,9 @@ class Dispatch:
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order
     since: float = inf  # something waits for a quiet moment; inf: nothing
+    untried: tuple[
+        Item, ...
+    ] = ()  # texts that a resumed session got first: it may spend one on an earlier call
 
     def __bool__(self) -> bool:
         """Whether anything waits to be written."""
@@ -185,6 +188,7 @@ class Dispatch:
                 self.conversing = True
                 self.speech.said(now)
                 after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
+                self.untried = (*self.untried, item) if item.turn and turns.stale.untried else ()
             item.take(link, after_turn)
             if self.outbox.wrote(item, write, answer, latest):
                 self.connection.conversation_advanced(now)

@@ -441,6 +441,8 @@ class Machine(View):
 
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
+        if self.to_come.names():  # who waits for that sees that it does not come
+            self.said.hear(Interrupted())
         self.closed, self._error = True, error or close_codes.over()
         self.calls.close(now, self.outbox.sent)
         self.input.fail(self._error)
@@ -477,11 +479,9 @@ class Machine(View):
         if self.closed:
             return
         # In this order: what is written again, and then the end or a move, which looks at what is to be written.
-        if (question := self._question) is not None:
-            exchange = self.turns.exchange
-            # Its text neither waits nor is followed by a turn: it was spent, and is written again.
-            if exchange is not None and exchange.turn is None and question not in self.input.queue:
-                self.input.again(question)
+        for text in self.dispatch.untried:
+            if text.answer is not None and text.answer.spent and text not in self.input.queue:
+                self.input.again(text)
         # Most sessions have neither, and this is asked after every input.
         if (self.calls.end or self.limits.limited) and (end := self._end_due() or self.limits.due(now)):
             self._do(self.connection.close(now, end.error), now)

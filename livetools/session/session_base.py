@@ -100,6 +100,7 @@ class SessionBase:
         """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
 
         Returns what the model said since the last ``ask`` returned, or since the session began. The session continues.
+        ``reply.interrupted`` says that a lost connection, or the end of the session, has cut the last of it off.
         This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
         while calls may run; asking the same question again would run its calls again. Beside a loop over the events
         both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the

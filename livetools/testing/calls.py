@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -129,6 +129,25 @@ class CallRegistry:
             return next(reversed(here or known), None)
         named = (call for call in self.open(connection) if call.name == response.get("name"))
         return next(named, None)
+
+    def answers(
+        self, responses: Iterable[Message], restored: Collection[str], connection: int
+    ) -> Iterator[Message]:
+        """The responses without those of a history: ``restored`` are the calls, by id or name, that came with them.
+
+        A client that repeats an open call beside its answer answers that call.
+        """
+        for response in responses:
+            if restored and key_of(response) in restored:
+                call = self.find(response, connection)
+                if call is None or call.state != "open":
+                    continue
+            yield response
+
+
+def key_of(entry: Message) -> str:
+    """What a call and its response have in common: the id; without one, the name."""
+    return str(entry.get("id") or entry.get("name") or "")
 
 
 def new_id(style: str, chance: random.Random, number: int) -> str | None:

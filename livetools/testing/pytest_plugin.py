@@ -21,6 +21,7 @@ pytest loads this module in every project that has livetools installed: it impor
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import traceback
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .server import FakeLiveServer
 
 _SERVER = pytest.StashKey["FakeLiveServer"]()
+_IN_THREAD = pytest.StashKey[bool]()
 
 
 @pytest.fixture
@@ -48,60 +50,69 @@ def live_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.http_url)
     monkeypatch.setenv("GEMINI_API_KEY", "fake-key")
     monkeypatch.setenv("SSL_CERT_FILE", str(server.ca_file))
-    if inspect.iscoroutinefunction(node.obj) and not _used_by_others(request):
-        node.obj = _inside(node.obj, server)
-        yield server
-        return
-    server.start()
-    node.obj = _checked(node.obj, server)
+    if inspect.iscoroutinefunction(node.obj):
+        node.obj = _async_test(node, server)
+    else:
+        _start(node)
+        node.obj = _sync_test(node.obj, server)
     try:
         yield server
     finally:
         server.stop(check=False)
 
 
-def _used_by_others(request: pytest.FixtureRequest) -> bool:
-    """Whether another fixture of this test needs the server before the test's own coroutine runs."""
-    definitions = getattr(request.node, "_fixtureinfo").name2fixturedefs  # noqa: B009 - pytest has no public name for it
-    return any("live_server" in each[-1].argnames for each in definitions.values() if each)
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+    """Start the server for a fixture that uses it: that runs before the loop of an async test does."""
+    if "live_server" in fixturedef.argnames:
+        _start(request.node)
 
 
-def _inside(function: Callable[..., Any], server: FakeLiveServer) -> Callable[..., Any]:
+def _start(node: pytest.Item) -> None:
+    """Run the server of this test in a thread, unless it does already, or the test has none."""
+    server = node.stash.get(_SERVER, None)
+    if server is not None and not node.stash.get(_IN_THREAD, False):
+        server.start()
+        node.stash[_IN_THREAD] = True
+
+
+def _async_test(node: Any, server: FakeLiveServer) -> Callable[..., Any]:
+    """The test with the server in its own loop, or, where a fixture has started that in a thread, with its verdict."""
+    function = node.obj
+
     @functools.wraps(function)
     async def test(*args: Any, **kwargs: Any) -> None:  # a test's own arguments
-        async with server:
-            await function(*args, **kwargs)
+        __tracebackhide__ = True
+        if not node.stash.get(_IN_THREAD, False):
+            async with server:
+                await function(*args, **kwargs)
+        else:
+            with _judged(server):
+                await function(*args, **kwargs)
 
     return test
 
 
-def _checked(function: Callable[..., Any], server: FakeLiveServer) -> Callable[..., Any]:
-    """The test, and then the server's own verdict, so that it is the test that fails and not its teardown."""
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def test(*args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            try:
-                await function(*args, **kwargs)
-            except Exception as error:
-                server.check(error)
-                raise
-            server.check()
-
-        return test
-
+def _sync_test(function: Callable[..., Any], server: FakeLiveServer) -> Callable[..., Any]:
     @functools.wraps(function)
-    def sync_test(*args: Any, **kwargs: Any) -> None:
+    def test(*args: Any, **kwargs: Any) -> None:
         __tracebackhide__ = True
-        try:
+        with _judged(server):
             function(*args, **kwargs)
-        except Exception as error:
-            server.check(error)
-            raise
-        server.check()
 
-    return sync_test
+    return test
+
+
+@contextlib.contextmanager
+def _judged(server: FakeLiveServer) -> Iterator[None]:
+    """The test, and then the server's own verdict, so that it is the test that fails and not its teardown."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except Exception as error:
+        server.check(error)
+        raise
+    server.check()
 
 
 @pytest.hookimpl(wrapper=True)

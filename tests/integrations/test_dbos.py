@@ -159,6 +159,16 @@ def test_a_lease_has_a_length(lease: float) -> None:
         Durable(lease=lease)
 
 
+def test_a_dbos_that_cannot_take_over_runs_is_refused_before_anything_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delattr("dbos.DBOS._recover_pending_workflows")
+    file = tmp_path / "durable.sqlite"
+    with pytest.raises(ConfigError, match="cannot take over"), Durable(f"sqlite:///{file}"):
+        pass
+    assert not file.exists()
+
+
 @pytest.mark.anyio
 async def test_a_plain_handle_is_taken_and_gets_a_key() -> None:
     inner = MemoryHandleStore()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import anyio
 import pytest
 
 import livetools
 from livetools import ConfigError, OutputTranscript, ToolContext, TurnComplete, tool
-from livetools.testing import FakeClock, FakeLiveServer, Turn, User
+from livetools.testing import FakeClock, FakeLiveServer, Turn, TurnCancelled, User
 
 pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]
 MODEL = "gemini-3.8-live"
@@ -183,3 +185,71 @@ async def test_the_error_that_ends_the_session_is_raised_and_a_normal_end_return
             reply = await session.wait_until_settled()
             assert str(reply) == "hello"
             assert reply.audio
+
+
+def spends_a_text(server: FakeLiveServer, *answers: str) -> None:
+    """The model calls, and the line is cut in the middle of that message. The resumed session spends the text on the
+    call, and then hears it again: the ``answers`` to that, of which an empty one is an empty turn."""
+
+    @server.conversation
+    async def script(user: User) -> None:
+        turn = await user.says("Book a table.")
+        await turn.fault("half_frame")
+        with contextlib.suppress(TurnCancelled):
+            await turn.start_call("book", table="two")
+        await user.reconnects(handle=True)
+        for answer in ("", *answers):
+            turn = await user.says("Book a table.")
+            if answer:
+                await turn.say(answer)
+
+
+async def test_a_text_that_a_resumed_session_has_spent_on_an_unread_call_is_answered_all_the_same() -> None:
+    async with FakeLiveServer() as server:
+        spends_a_text(server, "You are booked.")
+        async with connect(server, booking(anyio.Event(), [])) as session:
+            await session.send_text("Book a table.")
+            with anyio.fail_after(30):
+                reply = await session.wait_until_settled()
+            assert str(reply) == "You are booked."
+            assert not reply.interrupted
+
+
+async def test_a_text_that_is_left_without_words_over_a_lost_connection_is_told_as_interrupted() -> None:
+    async with FakeLiveServer() as server:
+        spends_a_text(server, "")
+        async with connect(server, booking(anyio.Event(), [])) as session:
+            await session.send_text("Book a table.")
+            with anyio.fail_after(30):
+                reply = await session.wait_until_settled()
+            assert str(reply) == ""
+            assert reply.interrupted
+
+
+@pytest.mark.parametrize("by_us", [True, False])
+async def test_a_session_that_is_closed_before_the_answer_returns_what_was_said_as_interrupted(
+    by_us: bool,
+) -> None:
+    for said in ("", "It is"):
+
+        async def model(turn: Turn, said: str = said) -> None:
+            if said:
+                await turn.send({"serverContent": {"outputTranscription": {"text": said}}})
+            if not by_us:
+                await turn.close(1000, "")
+            await anyio.sleep_forever()
+
+        async def leave(session: livetools.Session, said: str = said) -> None:
+            while by_us and said not in str(session.transcript.seed()):
+                await anyio.wait_all_tasks_blocked()
+            if by_us:
+                await session.aclose()
+
+        async with FakeLiveServer(model) as server, connect(server) as session:
+            await session.send_text("?")
+            async with anyio.create_task_group() as group:
+                group.start_soon(leave, session)
+                with anyio.fail_after(30):
+                    reply = await session.wait_until_settled()
+            assert str(reply) == said
+            assert reply.interrupted

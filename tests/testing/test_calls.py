@@ -73,3 +73,13 @@ def test_a_generators_silent_end_does_not_silence_what_it_yielded():
 )
 def test_scheduling_is_read_beside_the_response_or_inside_it(response, scheduling):
     assert FakeCall("1", "f", {}, connection=1, responses=[response]).scheduling == scheduling
+
+
+def test_a_response_beside_its_own_call_is_history_unless_that_call_is_open():
+    opened, settled = FakeCall("1", "f", {}, connection=1), FakeCall("2", "f", {}, connection=1)
+    settled.end("cancelled")
+    calls = book(opened, settled)
+    responses = [{"id": "1"}, {"id": "2"}, {"id": "3"}, {"name": "f"}]
+    assert list(calls.answers(responses, (), 1)) == responses
+    assert list(calls.answers(responses, {"1", "2", "3"}, 1)) == [{"id": "1"}, {"name": "f"}]
+    assert list(calls.answers([{"name": "f"}, {"name": "g"}], {"f", "g"}, 1)) == [{"name": "f"}]

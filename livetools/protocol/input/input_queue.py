@@ -219,10 +219,11 @@ class InputQueue:
         self._weigh()
         self.streams = False
 
-    def again(self, question: Item) -> None:
+    def again(self, text: Item) -> None:
         """Queue a text again that was read for nothing, ahead of what waits."""
-        self.outbox.forget(question)
-        self.queue.insert(0, question)
+        self.outbox.forget(text)
+        text.read = False
+        self.queue.insert(0, text)
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read is in it."""

@@ -43,6 +43,7 @@ class Expected(Struct, eq=False, gc=False, kw_only=True):
     ``prompt``: it answers a user turn; ``answer``: it speaks of function responses; neither: it is under way.
     ``until``: nobody waits for it, and from then on it is not expected any more (``inf``: somebody does).
     ``doubtful``: the last turn that ended may have been this one too. ``over``: it has ended, or will not come.
+    ``spent``: a resumed session has taken its prompt for an earlier call's, and will not answer it.
     """
 
     prompt: bool = False
@@ -50,6 +51,7 @@ class Expected(Struct, eq=False, gc=False, kw_only=True):
     until: float = inf
     doubtful: bool = False
     over: bool = False
+    spent: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -235,9 +237,13 @@ class Said:
     def ending(self) -> tuple[bool, bool]:
         """Whether the last turn was cut off, and whether the model fell silent in it."""
         # What follows the last TurnComplete belongs to a turn that has not ended: it counts, and so does the turn
-        # before it.
+        # before it. An empty turn completes nothing: then the turn before it counts as well.
         ends = [at for at, event in enumerate(self._kept) if isinstance(event, TurnComplete)]
-        last = set(map(type, self._kept[ends[-2] + 1 :] if len(ends) > 1 else self._kept))
+        last: set[type] = set()
+        for end in (*ends[-2::-1], -1):
+            last = set(map(type, self._kept[end + 1 :]))
+            if last - {TurnComplete, UsageUpdate}:
+                break
         return Interrupted in last, Stalled in last
 
     def _keep(self, kept: list[Event | bytes]) -> None:

@@ -401,6 +401,7 @@ class Turns:
             return
         first = self._queue.pop(0)
         first.over, self._ended_answer = True, first.answer
+        first.spent = empty and self.stale.swallows
         asked = self.exchange if self.exchange is not None and not self.exchange.sure else None
         if empty and asked and asked.turn is first:
             asked.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
@@ -516,7 +517,8 @@ class Turns:
     def _spend(self, now: float) -> None:
         """What was written first is taken for spent; a model that thinks for so long may still answer it."""
         spent, exchange = self._queue[0], self.exchange
-        spent.doubtful, spent.until, self._patience = False, now + self.stall_timeout, inf
+        spent.spent, spent.doubtful, spent.until = True, False, now + self.stall_timeout
+        self._patience = inf
         if exchange is not None and exchange.turn is spent:
             exchange.unanswered()
 

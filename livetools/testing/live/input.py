@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from livetools.testing.calls import key_of
 from livetools.testing.vad import ActivityDetector, Edge
 from livetools.testing.wire import Message
 
@@ -23,9 +24,10 @@ DEFAULT_RATE = 16000  # Hz: of sound whose MIME type names none
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Function responses came within a content."""
+    """Function responses came within a content. ``restored``: the ids, or names, of the calls that came with them."""
 
     responses: list[Message]
+    restored: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +100,18 @@ class Input:
     def content(self, body: Message) -> Iterator[Heard]:
         """``clientContent``: turns are history at once; a turn begins when it says that they are complete."""
         responses: list[Message] = []
+        calls: list[Message] = []
         for content in body.get("turns") or []:
             self._history.append(content)
             parts = [part for part in content.get("parts") or [] if isinstance(part, dict)]
             responses += [part["functionResponse"] for part in parts if "functionResponse" in part]
+            calls += [part["functionCall"] for part in parts if "functionCall" in part]
             if content.get("role") == "model":
                 self.texts.clear()
             else:
                 self.texts += [part["text"] for part in parts if part.get("text")]
         if responses:
-            yield Responses(responses)
+            yield Responses(responses, frozenset(key_of(call) for call in calls))
         if not body.get("turnComplete"):
             if not responses and not self.seeding:
                 yield ContentAdded()

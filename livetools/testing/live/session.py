@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from typing import Any
 
 import anyio
@@ -203,7 +203,7 @@ class FakeSession:
 
     async def _heard(self, heard: Heard) -> None:
         if isinstance(heard, Responses):
-            await self._take_responses(heard.responses)
+            await self._take_responses(heard.responses, heard.restored)
         elif isinstance(heard, NothingSaid):
             if self.profile.empty_turn == "honoured":
                 await self._begin(Turn(self), interrupts=True)
@@ -563,11 +563,11 @@ class FakeSession:
         finally:
             self._cut(connection)
 
-    async def _take_responses(self, responses: Iterable[Message]) -> None:
+    async def _take_responses(self, responses: Iterable[Message], restored: Collection[str] = ()) -> None:
         if self.connection is None:
             return  # the connection was cut since: nobody reads them
         waited = self.profile.closes_lost and bool(self.calls.lost)
-        for response in responses:
+        for response in self.calls.answers(responses, restored, self.connection.number):
             call = self.calls.find(response, self.connection.number)
             self.calls.lost = [each for each in self.calls.lost if each is not call]
             if call is None:

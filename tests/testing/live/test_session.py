@@ -210,3 +210,25 @@ async def test_an_empty_turn_makes_some_models_speak(model, speaks):
                 assert await heard(session) == "Hello!"
             await session.send_text("Hi.")
             assert await heard(session) == "Hi."
+
+
+@pytest.mark.anyio
+async def test_the_calls_of_a_history_that_a_client_restores_are_known():
+    async def calls(turn):
+        if turn.text == "Oslo?":
+            await turn.call("get_weather", city="Oslo")
+        await turn.say("Rain.")
+
+    def get_weather(city: str) -> str:
+        """Current weather in a city."""
+        return "12 °C, rain"
+
+    async with FakeLiveServer(calls) as server:
+        server.limits.handle = 0.0  # a lost connection is followed by a new session
+        async with connect("gemini-3.8-live", tools=[get_weather], **server.options) as session:
+            await session.ask("Oslo?")
+            await server.sessions[0].drop()
+            await session.ask("And now?")
+    contents = server.sessions[1].history
+    assert any("functionResponse" in part for content in contents for part in content["parts"])
+    assert [line for line in server.log if "an answer" in line] == []
