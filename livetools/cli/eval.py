@@ -12,7 +12,7 @@ import anyio
 import typer
 
 from livetools.errors import ConfigError
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.race import race
 
 from .agent import with_model
 from .endpoint import Endpoint, service_or_fake
@@ -41,9 +41,9 @@ def eval(
     """Play conversations with an agent and judge its calls, words, latency and price, or with a judge model.
 
     Prints a pass rate for each eval, with its 95 % interval. Exits with 1 if a conversation failed, with 2 if FILE or
-    its agent cannot be read. Without a key, or with --fake, the model, personas and the judge are pretend ones on this
-    machine; what only a real judge can say is skipped and listed. If you interrupt the run, the report has the
-    conversations that were played.
+    its agent cannot be read, or FILE names a tool that the agent does not have. Without a key, or with --fake, the
+    model, personas and the judge are pretend ones on this machine; what only a real judge can say is skipped and
+    listed. If you interrupt the run, the report has the conversations that were played.
     """
     if report is not None:
         _check_writable(report)
@@ -72,7 +72,8 @@ def eval(
     skipped = sum(len(each.skipped) for result in results for each in result.rounds)
     typer.echo(f"{passed} passed, {failed} failed{f'; {skipped} expectations skipped' if skipped else ''}")
     if failed:
-        raise typer.Exit(1)
+        mistaken = any(each.mistaken for result in results for each in result.rounds)
+        raise typer.Exit(2 if mistaken else 1)
 
 
 def _check_writable(report: Path) -> None:

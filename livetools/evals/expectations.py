@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from livetools.errors import ConfigError
-from livetools.setup.install_hints import install
 
 from .judge import NoOpinion, pretending
 from .matching import differences
 from .record import CallRecord, Conversation, names
-from .valid import expect_arguments, expect_count, expect_name, expect_number, expect_text
+from .valid import expect_arguments, expect_count, expect_installed, expect_name, expect_number, expect_text
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -302,6 +301,7 @@ class Language(_Plain):
     def __post_init__(self) -> None:
         wanted = "the code of a language, such as 'en' (in YAML write 'no' in quotes)"
         expect_text(self.code, "Language", wanted)
+        expect_installed("py3langid", "py3langid", "Language()")
 
     def __str__(self) -> str:
         return f"speaks {self.code}"
@@ -343,6 +343,7 @@ class Cost(_Plain):
 
     def __post_init__(self) -> None:
         expect_number(self.dollars, "Cost", "dollars")
+        expect_installed("genai_prices", "genai-prices", "Cost()")
 
     def __str__(self) -> str:
         return f"costs at most {self.dollars:g} $"
@@ -439,8 +440,6 @@ def _words(conversation: Conversation, turn: int | None) -> str:
 
 
 def _language(text: str) -> str:
-    try:
-        import py3langid
-    except ImportError:
-        raise ConfigError(f"Language() needs py3langid: {install('evals')}") from None
+    import py3langid  # takes a moment to load, and only a service that says no language needs it
+
     return str(py3langid.classify(text)[0])

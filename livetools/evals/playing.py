@@ -29,7 +29,7 @@ from .expectations import Expectation, tools_named
 from .faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
 from .record import Conversation, TurnRecord
 from .recorder import Recorder
-from .valid import expect_approve, expect_number
+from .valid import UnknownTool, expect_approve, expect_number
 
 SILENCE = bytes(3200)  # 100 ms at 16 kHz
 AFTER = 10  # chunks of silence after the speech: the service detects the end by it
@@ -88,7 +88,7 @@ class Eval:
         expect_number(self.patience, f"{self.name}: patience", "seconds")
 
     def check_names(self, tools: Collection[str], *, final: bool = True) -> None:
-        """Raise ``ConfigError`` for a tool that this eval names and the agent does not have.
+        """Raise ``UnknownTool`` (a ``ConfigError``) for a tool that this eval names and the agent does not have.
 
         Not ``final``: a name that resembles none of ``tools`` passes. Another agent may have it, to which this one
         hands over during the conversation.
@@ -98,7 +98,7 @@ class Eval:
         for name in [*(n for each in self.expect for n in tools_named(each)), *approved, *slow]:
             if name not in tools and (final or near_names(name, list(tools), cutoff=0.7)):
                 has = ", ".join(sorted(tools)) or "no tools"
-                raise ConfigError(f"{self.name}: the agent has no tool {name}; it has {has}")
+                raise UnknownTool(f"{self.name}: the agent has no tool {name}; it has {has}")
 
 
 async def play(case: Eval, conversation: Conversation | None = None, /, **options: Any) -> Conversation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -13,14 +13,16 @@ from .expectations import Answered, Expectation, Verdict
 from .judge import Judge
 from .playing import Eval, play
 from .record import Conversation
+from .valid import UnknownTool
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One conversation and its verdicts."""
+    """One conversation and its verdicts. ``mistaken``: the eval names a tool that the agent does not have."""
 
     conversation: Conversation
     verdicts: tuple[Verdict, ...]
+    mistaken: bool = False
 
     @property
     def passed(self) -> bool:
@@ -115,4 +117,5 @@ async def _round(case: Eval, judge: Judge | None, options: dict[str, Any]) -> Ro
         return await judge_round(case, conversation, judge)
     except Exception as error:
         conversation.error = f"{type(error).__name__}: {error}"
-        return await judge_round(Eval(case.name, case.agent, case.caller), conversation)
+        judged = await judge_round(Eval(case.name, case.agent, case.caller), conversation)
+        return replace(judged, mistaken=isinstance(error, UnknownTool))

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from importlib.util import find_spec
 
 from livetools.errors import ConfigError
+from livetools.setup.install_hints import install
+
+
+class UnknownTool(ConfigError):
+    """An eval names a tool that its agent does not have."""
 
 
 def expect_name(value: object, what: str) -> None:
@@ -46,6 +52,12 @@ def expect_approve(value: bool | Collection[str], what: str) -> None:
     wrong = isinstance(value, str | bytes | Mapping) or not isinstance(value, Collection)
     if wrong or not all(isinstance(name, str) for name in value):
         raise ConfigError(f"{what}: approve={value!r:.60}: expected True, False, or a list of names")
+
+
+def expect_installed(module: str, package: str, what: str) -> None:
+    """Raise ``ConfigError`` if this module of the extra ``evals`` is not installed."""
+    if find_spec(module) is None:
+        raise ConfigError(f"{what} needs {package}: {install('evals')}")
 
 
 def _error(value: object, what: str, wanted: str) -> ConfigError:

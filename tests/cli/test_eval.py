@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,28 @@ def test_a_run_that_does_not_begin_leaves_no_report(run, tmp_path):
     result = run("eval", tmp_path / "nowhere.yaml", "--report", tmp_path / "report.html")
     assert result.exit_code == 2
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "expectation"), [("py3langid", "language: en"), ("genai_prices", "cost: 1.0")]
+)
+def test_an_extra_that_is_missing_is_told_before_anything_is_played(
+    run, evals, monkeypatch, module, expectation
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    evals.write_text(YAML.replace("said: la la la", expectation), encoding="utf-8")
+    result = run("eval", "--fake", evals)
+    assert result.exit_code == 2
+    assert "(sings)" in result.stderr
+    assert "pip install 'PATH/TO/CLONE[evals]'" in result.stderr
+    assert "tells a price" not in result.output
+
+
+@pytest.mark.parametrize("name", ["prise", "order_pizza"], ids=["a slip", "no such tool"])
+def test_a_tool_that_the_agent_does_not_have_is_a_usage_error_after_the_others_were_played(run, evals, name):
+    evals.write_text(YAML.replace("said: la la la", f"called: {name}"), encoding="utf-8")
+    result = run("eval", "--fake", evals)
+    assert result.exit_code == 2
+    assert "pass  tells a price\n" in result.stdout
+    assert f"the agent has no tool {name}; it has price" in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"

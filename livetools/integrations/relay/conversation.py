@@ -26,6 +26,9 @@ from livetools.events import (
     VideoChunk,
 )
 from livetools.integrations.drain import Drain
+from livetools.integrations.shared.closing import SERVER_STOPS, TRY_AGAIN
+from livetools.integrations.shared.option_checks import checked_seconds, checked_text
+from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import adjust
 from livetools.session.handle_store import HandleStore
@@ -38,7 +41,7 @@ from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
 from .last_handle import LastHandle
-from .limits import HEARTBEAT, checked_seconds, checked_text
+from .limits import HEARTBEAT
 from .log import EventLog
 from .messages import (
     INPUT_RATE,
@@ -57,8 +60,7 @@ from .messages import (
     ending,
     shows_whole,
 )
-from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
-from .race import race
+from .page import REPLACED, Page
 
 log = get_logger("livetools.relay")
 
