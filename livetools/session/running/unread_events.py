@@ -33,7 +33,7 @@ LASTING = frozenset({
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
 #: What of an event may be large. The rest of it is in ``EVENT_OVERHEAD``, and so is an event that is not named here.
-LARGE: Mapping[type[Event], Callable[[Event], Any]] = {
+WEIGHED: Mapping[type[Event], Callable[[Event], Any]] = {
     events.TextChunk: attrgetter("text"),
     events.ThoughtChunk: attrgetter("text"),
     events.AudioChunk: attrgetter("data"),
@@ -54,7 +54,7 @@ LARGE: Mapping[type[Event], Callable[[Event], Any]] = {
 #: Values inside an event that are weighed, at most: a value that holds itself has no end.
 LOOKED = 10_000
 PLAIN = frozenset({type(None), bool, int, float})
-TEXT, MAPPING, SEQUENCE = (str, bytes), (dict, MappingProxyType), (list, tuple)
+TEXTS, MAPPINGS, SEQUENCES = (str, bytes), (dict, MappingProxyType), (list, tuple)
 #: The share of the bound that is kept once it is exceeded. Shedding walks through the whole queue, so it makes
 #: room for many events at once.
 SHED_TO = 7 / 8
@@ -188,7 +188,7 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
-    if (large := LARGE.get(type(event))) is None:
+    if (large := WEIGHED.get(type(event))) is None:
         return 0
     size = 0
     values = [large(event)]
@@ -207,11 +207,11 @@ def _look(value: Any, values: list[Any]) -> int:
     """The length of a text; what is in another value is put at the end of ``values``."""
     kind = type(value)
     try:
-        if issubclass(kind, TEXT):  # not isinstance: it would ask the value
+        if issubclass(kind, TEXTS):  # not isinstance: it would ask the value
             return len(value)
-        if issubclass(kind, MAPPING):
+        if issubclass(kind, MAPPINGS):
             values += value.values()
-        elif issubclass(kind, SEQUENCE):
+        elif issubclass(kind, SEQUENCES):
             values += value
         elif hasattr(kind, "__dataclass_fields__"):
             values += [getattr(value, name) for name in kind.__dataclass_fields__]
