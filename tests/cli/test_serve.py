@@ -213,6 +213,7 @@ def test_the_table_shows_sessions_turns_and_calls():
         Console(file=out, width=120).print(table(server))
     finally:
         server.stop()
+    assert f"{server.url}: 1 session " in out.getvalue()
     (row,) = [line for line in out.getvalue().splitlines() if "gemini-3.8-live" in line]
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     assert cells[1:] == ["gemini-3.8-live", "gone", "1", "1", "get_weather says: 12 °C, rain."]
