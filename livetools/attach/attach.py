@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -32,14 +33,14 @@ from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup import option_defaults as defaults
-from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import LINK, AttachedMachine
-from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
+from .sdk_session import SDKSession, SDKTransport, calls_of, close_code, speaks
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 
@@ -81,10 +82,11 @@ def attach(
     del unknown  # a key may be among them, and tracebacks that print variables print ours
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
+    known = profile or (find(model) if model else ModelProfile())
     plan = make_plan(
         model or "any",
         as_tools(tools),
-        profile=profile or (None if model else ModelProfile()),
+        profile=replace(known, thinking_level="honoured"),  # the setup is the SDK's, and has it where it must
         reply_format=reply_format,
         response_key=response_key,
         tool_timeout=tool_timeout,
@@ -217,7 +219,7 @@ class Attached:
         if not driver.over.is_set():
             cancellation = getattr(message, "tool_call_cancellation", None)
             ids = () if cancellation is None else cancellation.ids or ()
-            driver.machine.heard(calls, ids, driver.clock.now())
+            driver.machine.heard(calls, ids, driver.clock.now(), speaks(message))
             driver.background()
         elif calls:  # it was left while its reader waited for the message
             log.warning("a call came when attach() had been left: it is not answered")

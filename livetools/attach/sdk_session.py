@@ -17,6 +17,9 @@ from livetools.transport.contract import Gone
 
 log = get_logger("livetools.session")
 
+#: The fields of a message's content that show that the model is at work. ``interrupted`` alone does not.
+AT_WORK = ("model_turn", "output_transcription", "generation_complete", "turn_complete")
+
 
 class SDKSession(Protocol):
     """The part of google-genai's ``AsyncSession`` (3.x) that is used."""
@@ -78,6 +81,12 @@ def calls_of(message: Any) -> Sequence[FunctionCall]:
     if (content := getattr(message, "server_content", None)) is not None and content.model_turn is not None:
         calls += (part.function_call for part in content.model_turn.parts or () if part.function_call)
     return [_call(call) for call in calls]
+
+
+def speaks(message: Any) -> bool:
+    """Whether the model says something, or has ended a turn: it has read by then what it was sent."""
+    content = getattr(message, "server_content", None)
+    return any(getattr(content, field, None) for field in AT_WORK)
 
 
 def _call(call: Any) -> FunctionCall:

@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from livetools.log import get_logger
 from livetools.session.running.task_host import Host
 
-from .relay.race import race
+from .shared.race import race
 
 log = get_logger("livetools.relay")
 

@@ -47,8 +47,9 @@ def read(config: object) -> Object:
     """The fields that ``config`` sets, by their camelCase names, as JSON; ``tools`` and ``http_options`` as they are.
 
     ``config`` is a ``LiveConnectConfig``, its dict in either casing, what this function has returned, or ``None``. A
-    field set to ``None`` by hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown
-    or a doubled name, for what Live does not take (``response_schema`` …), and for a value that is not of its type.
+    field set to ``None`` or ``False`` by hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError`
+    for an unknown or a doubled name, for what Live does not take (``response_schema`` …), and for a value that is not
+    of its type.
     """
     if config is None:
         return {}
@@ -68,9 +69,11 @@ def read(config: object) -> Object:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
         if value is True and kinds[key] == "AudioTranscriptionConfig":
             value = {}
+        elif value is False and key not in _NOT_COPIED:
+            value = None  # every flag's default; and what is an object is turned off
         elif key == "responseModalities" and value is not None:
             value = several(value)
-        kept = value is None or value is False or key in _NOT_COPIED
+        kept = value is None or key in _NOT_COPIED
         found[key] = value if kept else read_as(value, kinds[key], f"config.{snake(key)}")
     return found
 
@@ -106,8 +109,8 @@ def setup(fields: Object, instructions: object = None) -> Object:
     out: Object = {}
     generation = dict(fields.get("generationConfig") or {})
     for key, value in fields.items():
-        if key in _NOT_COPIED or key == "generationConfig" or value is None or value is False:
-            continue  # False is every flag's default
+        if key in _NOT_COPIED or key == "generationConfig" or value is None:
+            continue
         target = generation if tables().places[key] else out
         if key in target:
             raise both_set(f"config.{snake(key)}", f"config.generation_config.{snake(key)}")

@@ -67,10 +67,8 @@ def make_plan(
     _resume(setup, fields, profile, options, reconnect)
     _complete(setup, fields, profile, warnings)
     _proactive(setup, profile, api_version)
-    if options.get("idle") is not None:
-        if fields.get("inputAudioTranscription", {}) is None:
-            raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
-        setup.setdefault("inputAudioTranscription", {})
+    hears_user = fields.get("inputAudioTranscription", {}) is not None
+    _transcribe_user(setup, hears_user, options.get("idle"))
     ends_turn = profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn
     plan = Plan(
         model=setup["model"],
@@ -80,6 +78,7 @@ def make_plan(
         history=turns,
         profile=profile,
         resumption="sessionResumption" in setup,
+        hears_user=hears_user,
         transparent=bool(setup.get("sessionResumption", {}).get("transparent")),
         undeclared=dataclasses.replace(UNDECLARED, ends_turn=ends_turn),
         **{fact.name: getattr(profile, fact.name) for fact in dataclasses.fields(SessionFacts)},
@@ -102,7 +101,7 @@ def replan(plan: Plan, *, tools: Sequence[Specified] | None = None, instructions
 class Adjustments(TypedDict, total=False):
     """The values of a session's opener, in place of the plan's own. ``None`` keeps the present value.
 
-    ``transcribe``: transcribe the words of the user; ``idle`` does this too.
+    ``transcribe``: transcribe the words of the user, unless the config turns that off; ``idle`` does this too.
     """
 
     instructions: str | None
@@ -118,12 +117,20 @@ def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
     setup = copy.deepcopy(dict(plan.setup))
     config_fields.add_speech(setup, changes.get("voice"), changes.get("language"), replace=True)
     idle = changes.get("idle")
-    if idle is not None or changes.get("transcribe"):
-        setup.setdefault("inputAudioTranscription", {})
+    _transcribe_user(setup, plan.hears_user, idle, changes.get("transcribe", False))
     warnings = [*plan.warnings]
     _details(setup, plan.profile, warnings)
     told = tuple(dict.fromkeys(warnings))  # once, what holds of the plan and of its changes
     return dataclasses.replace(plan, setup=setup, idle=plan.idle if idle is None else idle, warnings=told)
+
+
+def _transcribe_user(setup: Object, allowed: bool, idle: object, wanted: bool = False) -> None:
+    """Ask for a transcript of the user's words, where it is ``wanted`` or ``idle`` needs it. ``allowed``: the config
+    does not turn it off."""
+    if idle is not None and not allowed:
+        raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
+    if allowed and (wanted or idle is not None):
+        setup.setdefault("inputAudioTranscription", {})
 
 
 def _resume(

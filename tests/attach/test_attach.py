@@ -18,6 +18,7 @@ from support.waiting import everybody_waits
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
 from livetools.session.running.leaving import LAST_WORDS
+from livetools.setup.model_profiles import families, find
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -276,6 +277,38 @@ async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
             await turn(live)
             with anyio.fail_after(30):
                 await stopped.wait()
+
+
+INTERRUPTED = {"serverContent": {"interrupted": True}}
+CANCELLED = {"toolCallCancellation": {"ids": ["c1"]}}
+
+
+@pytest.mark.parametrize("ahead", [(), (INTERRUPTED,), (WORD,)])
+async def test_a_call_that_is_cancelled_behind_its_answer_is_undone_unless_the_model_has_spoken(
+    ahead: tuple[dict[str, Any], ...],
+) -> None:
+    undone: list[object] = []
+    made = Tool(get_weather_at_once, name="get_weather", undo=lambda call, result: undone.append(result))
+    session = flood(CALL)
+    async with livetools.attach(session, [made], model=MODEL) as live:
+        await anext(live)
+        while not session.answers:
+            await anyio.lowlevel.checkpoint()
+        session.messages += map(message, (*ahead, CANCELLED))
+        for _ in (*ahead, CANCELLED):
+            await anext(live)
+        await everybody_waits()
+    assert undone == ([] if WORD in ahead else ["rain in Oslo"])
+
+
+async def test_every_model_that_calls_functions_can_be_named_though_its_setup_is_the_sdks() -> None:
+    for name in families():
+        if find(name).functions:
+            session = flood(CALL)
+            async with livetools.attach(session, [IN_LOOP], model=name) as live:
+                await anext(live)
+                while not session.answers:
+                    await anyio.lowlevel.checkpoint()
 
 
 async def test_a_hand_off_is_answered_and_said_to_be_left_out(caplog: pytest.LogCaptureFixture) -> None:

@@ -40,6 +40,7 @@ from livetools.protocol.calls.driver_actions import Action, Close, Dial, Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
 from livetools.protocol.input.resend import Frame
+from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.expected_turns import QUIET_SETTLES
@@ -561,6 +562,19 @@ def test_content_in_the_middle_is_refused_where_the_service_would_close_for_it()
     d.machine.send_text("hi", d.now)
     d.drain()
     assert d.sent("realtimeInput") == [{"text": "hi"}]
+    with pytest.raises(LocalProtocolError, match="only before the first turn"):
+        d.machine.send_content([], True, d.now)
+
+
+@pytest.mark.parametrize("then", ["it speaks", "it has spoken", "the connection is lost"])
+def test_nor_is_it_sent_where_sound_has_prompted_the_first_turn(then: str) -> None:
+    d = Driver(plan(text_channel="realtime", content_mid_session="refused"), ReconnectPolicy()).live()
+    d.machine.send_media(outgoing.audio(bytes(640)), "audio", d.now)
+    d.drain().say("I hear you.")
+    if then != "it speaks":
+        d.turn_complete()
+    if then == "the connection is lost":
+        d.drop().later(1).establish()
     with pytest.raises(LocalProtocolError, match="only before the first turn"):
         d.machine.send_content([], True, d.now)
 

@@ -111,6 +111,16 @@ def test_an_opener_s_idle_is_put_in_the_place_of_the_agent_s_and_asks_for_the_us
     assert "inputAudioTranscription" in adjust(bare, idle=20.0).plan.setup
 
 
+@pytest.mark.parametrize("off", [None, False])
+def test_a_transcript_that_the_agent_turns_off_stays_off_and_idle_says_that_it_needs_it(off: object) -> None:
+    def deaf() -> Session:
+        return connect(MODEL, config={"input_audio_transcription": off}, **PLACE)
+
+    assert "inputAudioTranscription" not in adjust(deaf(), transcribe=True).plan.setup
+    with pytest.raises(ConfigError, match="leave input_audio_transcription on"):
+        adjust(deaf(), idle=20.0)
+
+
 def test_an_adjustment_that_cannot_work_is_refused() -> None:
     with pytest.raises(ConfigError, match="idle=0"):
         adjust(connect("gemini-3.8-live", api_key="k"), idle=0)

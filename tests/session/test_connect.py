@@ -46,6 +46,7 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"base_url": "ws://example.com"}, "ws"),
         ({"reconnect": "often"}, "ReconnectPolicy"),
         ({"handle_store": MemoryHandleStore(), "config": {"session_resumption": None}}, "no handles"),
+        ({"handle_store": MemoryHandleStore(), "config": {"session_resumption": False}}, "no handles"),
         ({"profile": "gemini-3.8-live"}, "ModelProfile"),
         ({"input_gate": "open"}, "'auto'"),
         ({"max_history": 0}, "a number of bytes above 0"),

@@ -71,11 +71,12 @@ class TestTheSetup:
         assert make_plan(NATIVE, reconnect=False, handle="h").resumption
         assert make_plan(NATIVE, reconnect=False, config={"session_resumption": {}}).resumption
 
-    def test_the_config_has_the_last_word_on_defaults(self) -> None:
+    @pytest.mark.parametrize("off", [None, False])
+    def test_the_config_has_the_last_word_on_defaults(self, off: object) -> None:
         config = {
-            "output_audio_transcription": None,
-            "context_window_compression": None,
-            "session_resumption": None,
+            "output_audio_transcription": off,
+            "context_window_compression": off,
+            "session_resumption": off,
         }
         setup = make_plan(NATIVE, config=config).setup
         assert "sessionResumption" not in setup
@@ -510,5 +511,6 @@ def test_idle_asks_for_what_the_user_says_and_needs_it() -> None:
         "gemini-3.8-live", config={"input_audio_transcription": {"language_codes": ["nb-NO"]}}, idle=30
     )
     assert asked.setup["inputAudioTranscription"] == {"languageCodes": ["nb-NO"]}
-    with pytest.raises(ConfigError, match="leave input_audio_transcription on"):
-        make_plan("gemini-3.8-live", config={"input_audio_transcription": None}, idle=30)
+    for off in (None, False):
+        with pytest.raises(ConfigError, match="leave input_audio_transcription on"):
+            make_plan("gemini-3.8-live", config={"input_audio_transcription": off}, idle=30)
