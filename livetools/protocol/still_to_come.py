@@ -51,7 +51,9 @@ class Pending:
     def unread(self) -> list[str]:
         """What was sent and would be lost with the connection, in words."""
         unread = [entry for entry in self._dispatch.outbox.sent if not entry.safe]
-        return [f"{len(unread)} messages that may not have been read"] if unread else []
+        return (
+            [f"{len(unread)} message{'s' * (len(unread) != 1)} that may not have been read"] if unread else []
+        )
 
     def said(self) -> bool:
         """Whether the model has spoken of everything that it was given. Calls in the background may run on."""
