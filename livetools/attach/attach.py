@@ -12,13 +12,13 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
-import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -102,7 +102,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     ) -> None:
         super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session)})
         self._starter = starter
-        self._written = anyio.Event()  # set when the task that writes has ended
+        self._written = asyncio.Event()  # set when the task that writes has ended
         self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
@@ -132,11 +132,11 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Most is sent in the first step, before it has to wait."""
-        self._written = anyio.Event()
+        self._written = asyncio.Event()
         self._starter.start(self._write_and_tell(write, self._written), copy_context())
 
     async def _write_and_tell(
-        self, write: Callable[[], Coroutine[Any, Any, None]], written: anyio.Event
+        self, write: Callable[[], Coroutine[Any, Any, None]], written: asyncio.Event
     ) -> None:
         try:
             await write()

@@ -91,7 +91,7 @@ def save(frames: Iterable[Frame], said: str) -> str:
         for frame in frames:
             recording.add(frame)
             count += 1
-    return f"{count} frames in {place}"
+    return f"{count} frame{'s' * (count != 1)} in {place}"
 
 
 def test_of(file: Path, target: str | None) -> str:

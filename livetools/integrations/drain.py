@@ -70,7 +70,7 @@ class Drain:
         the waiting; the conversations still end.
         """
         if not self.began:
-            log.info("draining: %d conversations are to end within %g s", self.held, self.within)
+            log.info("draining: conversations that are to end within %g s: %d", self.within, self.held)
         self.began, ended = True, self.held
         while self._held:
             async with anyio.create_task_group() as group:

@@ -432,6 +432,29 @@ async def test_answers_keep_their_order_and_none_is_sent_by_a_task_of_the_users(
     assert len(users) == 3
 
 
+async def test_an_answer_that_the_sdk_takes_late_is_sent_though_whoever_read_its_call_is_cancelled() -> None:
+    takes = anyio.Event()
+
+    class Slow(Flood):
+        async def send_tool_response(self, *, function_responses: Any) -> None:
+            await takes.wait()
+            self.answers += function_responses
+
+    async def read() -> None:
+        async for _ in live:
+            pass
+
+    session = Slow(message(CALL))
+    async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            await everybody_waits()
+            group.cancel_scope.cancel()
+        takes.set()
+        await everybody_waits()
+        assert [answer["id"] for answer in session.answers] == ["c1"]
+
+
 async def test_a_generator_yields_no_faster_than_the_sdk_sends() -> None:
     yielded, sends = [], anyio.Event()
 
