@@ -61,13 +61,11 @@ class DaemonThreads(Executor):
                 self._count(running=-1)
                 return
             try:
-                result = function()
+                tell = partial(future.set_result, function())
             except BaseException as error:
-                self._count(running=-1)
-                future.set_exception(error)
-            else:
-                self._count(running=-1)
-                future.set_result(result)
+                tell = partial(future.set_exception, error)
+            self._count(running=-1)
+            tell()
 
         return future, work
 
