@@ -19,8 +19,10 @@ from typing import Any, get_args
 
 import livetools
 from livetools import errors, events
+from livetools.evals import files
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input import resend
+from livetools.testing import faults
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 RETRIES = {
@@ -151,6 +153,33 @@ def command_table() -> str:
         options = [f"`{option.opts[0]}`" for option in command.params if option.param_type_name == "option"]
         lines.append(row(f"`{name}`", first(command.help), ", ".join(options)))
     return table(["Command", "Does", "Options"], lines)
+
+
+# Faults
+
+
+def fault_table() -> str:
+    """The switches of the fake server: what each takes, and the comment beside it."""
+    source = inspect.getsource(faults.Faults)
+    told = comments(source)
+    [body] = ast.parse(source).body
+    lines = []
+    for node in getattr(body, "body", []):
+        if isinstance(node, ast.AnnAssign):
+            name = ast.unparse(node.target)
+            value = faults._VALUES["share" if name in get_args(faults.Fault) else name]
+            takes = "`True`" if value.type is bool else value.what.partition(", such as")[0]
+            lines.append(row(f"`{name}`", takes, upper(told[node.lineno])))
+    return table(["Fault", "Takes", "What happens"], lines)
+
+
+def eval_fault_table() -> str:
+    """The faults of an eval, in Python and in a file."""
+    lines = []
+    for kind, form in files.FAULTS.items():
+        given = ", ".join(field.name for field in dataclasses.fields(kind))
+        lines.append(row(f"`{kind.__name__}({given})`", f"`{form}`", plain(kind.__doc__)))
+    return table(["In Python", "In a file", "What it does"], lines)
 
 
 # States
@@ -361,6 +390,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "close-codes": close_table,
     "close-reasons": reason_table,
     "commands": command_table,
+    "faults": fault_table,
+    "faults-of-evals": eval_fault_table,
     "states": state_tables,
     "outbox": outbox_tables,
     "numbers": number_table,

@@ -12,12 +12,13 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
-import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
@@ -32,14 +33,14 @@ from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
 from livetools.setup import option_defaults as defaults
-from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
 from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import LINK, AttachedMachine
-from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
+from .sdk_session import SDKSession, SDKTransport, calls_of, close_code, speaks
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 
@@ -81,10 +82,11 @@ def attach(
     del unknown  # a key may be among them, and tracebacks that print variables print ours
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
+    known = profile or (find(model) if model else ModelProfile())
     plan = make_plan(
         model or "any",
         as_tools(tools),
-        profile=profile or (None if model else ModelProfile()),
+        profile=replace(known, thinking_level="honoured"),  # the setup is the SDK's, and has it where it must
         reply_format=reply_format,
         response_key=response_key,
         tool_timeout=tool_timeout,
@@ -100,7 +102,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     ) -> None:
         super().__init__(AttachedMachine(plan), SYSTEM_CLOCK, starter, {LINK: SDKTransport(session)})
         self._starter = starter
-        self._written = anyio.Event()  # set when the task that writes has ended
+        self._written = asyncio.Event()  # set when the task that writes has ended
         self.tasks = Tasks(starter, ToolRunner(self, plan.response_key, hooks, deps))
 
     def close(self) -> None:
@@ -130,11 +132,11 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def start_writing(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Most is sent in the first step, before it has to wait."""
-        self._written = anyio.Event()
+        self._written = asyncio.Event()
         self._starter.start(self._write_and_tell(write, self._written), copy_context())
 
     async def _write_and_tell(
-        self, write: Callable[[], Coroutine[Any, Any, None]], written: anyio.Event
+        self, write: Callable[[], Coroutine[Any, Any, None]], written: asyncio.Event
     ) -> None:
         try:
             await write()
@@ -219,7 +221,7 @@ class Attached:
         if not driver.over.is_set():
             cancellation = getattr(message, "tool_call_cancellation", None)
             ids = () if cancellation is None else cancellation.ids or ()
-            driver.machine.heard(calls, ids, driver.clock.now())
+            driver.machine.heard(calls, ids, driver.clock.now(), speaks(message))
             driver.background()
         elif calls:  # it was left while its reader waited for the message
             log.warning("a call came when attach() had been left: it is not answered")

@@ -32,14 +32,17 @@ class AttachedMachine(Calls):
 
     # Inputs
 
-    def heard(self, asked: Sequence[FunctionCall], cancelled: Sequence[str], now: float) -> None:
-        """A message came, with these calls and cancellations in it."""
+    def heard(self, asked: Sequence[FunctionCall], ids: Sequence[str], now: float, says: bool = True) -> None:
+        """A message came, with these calls, and with the ``ids`` of those that it cancels. ``says``: the model says
+        something in it."""
         # There are no pings and no turns here: what the SDK was handed has been read once the model says anything.
-        self.read(self._outbox.output(0))
+        # A cancellation by itself, or an interruption, shows nothing: they may have crossed the answer.
+        if asked or says:
+            self.read(self._outbox.output(0))
         if asked:
             self.receive_calls(LINK, self.partial.whole(asked), now)
-        if cancelled:
-            self._outbox.drop(self.cancel(cancelled, now))
+        if ids:
+            self._outbox.drop(self.cancel(ids, now))
 
     def gone(self, now: float) -> None:
         """The session has ended: nobody waits for an answer."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from math import inf
 from typing import Any, Protocol
 
-import anyio
 from msgspec import json
 
 from livetools.log import get_logger
@@ -16,6 +14,9 @@ from livetools.protocol.messages.incoming import FunctionCall
 from livetools.transport.contract import Gone
 
 log = get_logger("livetools.session")
+
+#: The fields of a message's content that show that the model is at work. ``interrupted`` alone does not.
+AT_WORK = ("model_turn", "output_transcription", "generation_complete", "turn_complete")
 
 
 class SDKSession(Protocol):
@@ -30,32 +31,37 @@ class SDKSession(Protocol):
 class SDKTransport:
     """Writes through the SDK's session, one message at a time; its user reads.
 
-    A message that was accepted is sent, even if its sender is cancelled; after :meth:`leave` it may be cut off. What
-    the SDK raises is logged; the reader learns that a connection is lost.
+    A task of ours calls :meth:`send`, which no scope of the user's reaches: a message that was begun is sent to its
+    end, unless it takes too long after :meth:`leave`. What the SDK raises is logged; the reader learns that a
+    connection is lost.
     """
 
     def __init__(self, session: SDKSession) -> None:
         self._session = session
-        # Around the message that is being sent, or was sent last; and when that is cut off, by the time of the loop.
-        self._scope: anyio.CancelScope = anyio.CancelScope()
-        self._ends = inf
+        self._ends: float | None = None  # when what is being sent is cut off, by the time of the loop
+        self._sending: asyncio.Timeout | None = None
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""
-        self._ends = self._scope.deadline = anyio.current_time() + seconds
+        self._ends = asyncio.get_running_loop().time() + seconds
+        if self._sending is not None:
+            self._sending.reschedule(self._ends)
 
     async def send(self, frame: bytes) -> None:
         """See :class:`~.contract.Sending`."""
-        if self._scope.cancelled_caught:
+        if self._ends is not None and asyncio.get_running_loop().time() >= self._ends:
             raise Gone
-        self._scope = anyio.CancelScope(shield=True, deadline=self._ends)
+        self._sending = time = asyncio.timeout_at(self._ends)
         try:
-            with self._scope:
+            async with time:
                 await self._say(json.decode(frame))
-        except (Exception, asyncio.CancelledError) as error:  # it may cancel itself: its time was up
-            log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
-        if self._scope.cancelled_caught:
-            log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
+        except (Exception, asyncio.CancelledError) as error:  # the SDK may have cancelled itself
+            if time.expired():
+                log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
+            else:
+                log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
+        finally:
+            self._sending = None
 
     def _say(self, message: dict[str, Any]) -> Coroutine[Any, Any, None]:
         """Say it with the SDK's method for this kind of message, which encodes it again.
@@ -78,6 +84,12 @@ def calls_of(message: Any) -> Sequence[FunctionCall]:
     if (content := getattr(message, "server_content", None)) is not None and content.model_turn is not None:
         calls += (part.function_call for part in content.model_turn.parts or () if part.function_call)
     return [_call(call) for call in calls]
+
+
+def speaks(message: Any) -> bool:
+    """Whether the model says something, or has ended a turn: it has read by then what it was sent."""
+    content = getattr(message, "server_content", None)
+    return any(getattr(content, field, None) for field in AT_WORK)
 
 
 def _call(call: Any) -> FunctionCall:

@@ -34,6 +34,9 @@ class Choices:
     manual: bool = False  # the user marks what is speech; an agent keeps its own detection of it
 
 
+#: An endpoint that nobody dials: what is opened there is only asked what it declares. On this machine no key is needed.
+NOWHERE = "ws://127.0.0.1"
+
 #: Opens a session each time it is called; parameters of ``connect`` may be given as keywords.
 Opener: TypeAlias = Callable[..., Session]
 

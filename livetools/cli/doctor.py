@@ -101,11 +101,12 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     try:
         endpoint = resolve(Given(base_url=options.get("base_url")))
     except ConfigError as error:
-        yield Finding(False, "the service can be reached", str(error))
+        yield Finding(False, "the settings name an endpoint and a key", str(error))
         return
     yield Finding(None, f"endpoint: {_place(endpoint)}")
     opened = True
-    async for finding in _opening(model, options):
+    keyed = endpoint.vertexai or endpoint.api_key is not None
+    async for finding in _opening(model, options, keyed):
         opened = opened and finding.ok is not False
         yield finding
     if opened and not find(model).known:
@@ -148,9 +149,10 @@ def _place(endpoint: Endpoint) -> str:
     return f"{'Vertex AI' if endpoint.vertexai else 'Gemini API'}, {_open(endpoint.url)}{where}"
 
 
-async def _opening(model: str, options: Mapping[str, Any]) -> AsyncIterator[Finding]:
-    """Whether a session can be opened; if not, how far it came."""
-    endpoint, key, live = "the endpoint answers", "the key is accepted", f"{model} exists and is a Live model"
+async def _opening(model: str, options: Mapping[str, Any], keyed: bool) -> AsyncIterator[Finding]:
+    """Whether a session can be opened; if not, how far it came. ``keyed``: there is a key, or an account."""
+    endpoint, live = "the endpoint answers", f"{model} exists and is a Live model"
+    key = "the key is accepted" if keyed else "the endpoint needs no key"
     try:
         async with connect(model, reconnect=False, **options):
             pass

@@ -32,7 +32,7 @@ class Endpoint:
 def service_or_fake(
     fake: bool, base_url: str | None = None, rules: Path | None = None, *, pace: float = 0.0
 ) -> Iterator[Endpoint]:
-    """The service, if it can be reached; otherwise, or on request, an embedded fake server.
+    """The service, if there is a key for it; otherwise, or on request, an embedded fake server.
 
     ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``. ``pace`` 1: it speaks in
     real time, so that the user can interrupt it.
@@ -59,11 +59,12 @@ def service_or_fake(
 
 
 def _no_way(base_url: str | None) -> str | None:
-    """Why the service cannot be reached, in words; ``None`` if it can."""
-    if base_url is not None or os.environ.get("GOOGLE_GEMINI_BASE_URL"):
-        return None
+    """Why the service cannot be asked, in words; ``None`` if it can, or if an endpoint was named."""
+    given = Given(base_url=base_url)
     try:
-        resolve(Given())
+        resolve(given)
     except ConfigError as error:
-        return f"The service cannot be reached, so a pretend model answers: {error}"
+        variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
+        if base_url is None and not os.environ.get(variable):
+            return f"The service cannot be asked, so a pretend model answers: {error}"
     return None

@@ -12,7 +12,7 @@ import anyio
 import typer
 
 from livetools.errors import ConfigError
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.race import race
 
 from .agent import with_model
 from .endpoint import Endpoint, service_or_fake
@@ -70,7 +70,8 @@ def eval(
     failed = sum(len(result.rounds) - result.passed for result in results)
     passed = sum(result.passed for result in results)
     skipped = sum(len(each.skipped) for result in results for each in result.rounds)
-    typer.echo(f"{passed} passed, {failed} failed{f'; {skipped} expectations skipped' if skipped else ''}")
+    told = f"; {skipped} expectation{'s' * (skipped != 1)} skipped" if skipped else ""
+    typer.echo(f"{passed} passed, {failed} failed{told}")
     if failed:
         mistaken = any(each.mistaken for result in results for each in result.rounds)
         raise typer.Exit(2 if mistaken else 1)

@@ -14,8 +14,8 @@ from .loading import load, split
 from .options import DEFAULT_MODEL
 from .scripting import Script, script_of
 
-#: Where a recording that stays in memory is not written.
-NOWHERE = Path("in-memory.jsonl")
+#: The name of a recording that stays in memory.
+IN_MEMORY = Path("in-memory.jsonl")
 
 TEST = '''\
 """{title}, {origin}. Run it with pytest.
@@ -95,7 +95,7 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     Keys, tokens and handles are left out, as in a recording. Raises ``ValueError`` when no question has been answered
     yet.
     """
-    recording = Recording(NOWHERE)
+    recording = Recording(IN_MEMORY)
     for frame in frames:
         recording.add(frame)
     script = script_of(recording.frames)

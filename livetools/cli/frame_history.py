@@ -13,7 +13,7 @@ from pathlib import Path
 
 from livetools.session.frame_log import Direction
 from livetools.testing import Recording
-from livetools.testing.wire import Frame, Message, without_media
+from livetools.testing.wire import Frame, Message, close_message, without_media
 
 from .session_files import About, SessionFile, SessionFiles
 
@@ -114,8 +114,8 @@ class FrameHistory:
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
         """See :class:`~livetools.session.frame_log.FrameListener`."""
-        close = {"_close": {"code": code, "reason": reason}}
-        self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
+        close = json.dumps(close_message(code, reason)).encode()
+        self.frame("client" if by_us else "server", connection, close)
 
     def frames(self, id: str | None = None) -> list[Frame]:
         """The frames in order, or those that name the call ``id``. Frames that are not JSON are under ``_text``.

@@ -9,7 +9,6 @@ and which exception it was that a tool raised.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,10 +31,8 @@ from livetools.events import (
 from livetools.integrations.relay.messages import encode_event
 from livetools.protocol.messages.incoming import FunctionCall, parse
 from livetools.protocol.messages.to_events import events
+from livetools.testing.late_results import late_results
 from livetools.testing.wire import Frame, Message
-
-#: A result that a session sends as text, because its call can no longer be answered.
-_LATE = re.compile(r"\[Result of (?P<name>[^(]+)\(.*\)[^:]*: (?P<response>\{.*\})\]", re.DOTALL)
 
 
 def page_messages(frames: Iterable[Frame]) -> list[str]:
@@ -132,12 +129,12 @@ class _Reader:
         return self._tell(Reconnected(bool(_object(setup, "sessionResumption").get("handle"))))
 
     def _typed(self, text: str) -> None:
-        if (late := _LATE.fullmatch(text)) is None:
+        if not (late := late_results(text)):
             return self._add({"type": "user_text", "text": text})
-        for key, each in self.calls.items():
-            if each.lost and each.call.name == late["name"]:
-                del self.calls[key]
-                return self._end(each, json.loads(late["response"]))
+        for result in late:
+            lost = (key for key, each in self.calls.items() if each.lost and each.call.name == result.name)
+            if (key := next(lost, None)) is not None:
+                self._end(self.calls.pop(key), json.loads(result.response))
         return None
 
     def _answered(self, answer: Message) -> None:

@@ -79,7 +79,8 @@ def conclude(report: Report, tell: Callable[[str], None]) -> None:
     whose = f"the profile of {known.family}" if known.known else "the defaults, for the model is unknown"
     different, confirmed = report.differences(), report.confirmed()
     tell("")
-    tell(f"{len(confirmed)} facts agree with {whose}; {len(different)} differ.")
+    agree = "1 fact agrees" if len(confirmed) == 1 else f"{len(confirmed)} facts agree"
+    tell(f"{agree} with {whose}; {len(different)} {'differs' if len(different) == 1 else 'differ'}.")
     tell("")
     tell("Not decided:")
     for name, why in report.undecided().items():

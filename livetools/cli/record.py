@@ -58,7 +58,7 @@ def record(
             await proxy.listener.close()
         for line in proxy.log:
             typer.echo(f"! {line}", err=True)
-        typer.echo(f"{recording.count} frames in {file}")
+        typer.echo(f"{recording.count} frame{'s' * (recording.count != 1)} in {file}")
 
     with explained(f"port {port}"):
         with contextlib.suppress(KeyboardInterrupt):

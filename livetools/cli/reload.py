@@ -12,14 +12,12 @@ from livetools.errors import LiveToolsError
 from livetools.session.agents import open_agent
 from livetools.tools import Tool
 
-from .agent import with_model
+from .agent import NOWHERE, with_model
 from .loading import Loaded, load
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
     from livetools.setup.plan_fields import Plan
-
-NOWHERE = "ws://127.0.0.1"  # what is opened there only to be looked at is never dialled
 
 
 async def edits(target: str) -> AsyncIterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,8 +14,9 @@ from livetools.errors import ConfigError
 from livetools.session.frame_log import Direction
 from livetools.session.listening.frame_tap import tap
 from livetools.session.session import Session
+from livetools.testing.wire import Frame, close_message
 
-from .agent import Choices, sessions
+from .agent import NOWHERE, Choices, sessions
 from .exported import Subject, as_test
 from .frame_history import parsed
 from .loading import Loaded, load
@@ -24,15 +24,11 @@ from .waiting import UsageError
 
 if TYPE_CHECKING:
     from livetools.testing import Recording
-    from livetools.testing.wire import Frame
 
 SAVE = typer.Option(
     "--save", help="Record the conversation to this file: JSON lines, one frame per line.", show_default=False
 )
 FORCE = typer.Option("--force", help="Overwrite a file that exists.")
-
-#: An endpoint that nobody dials: a session is made to be asked what it declares.
-NOWHERE = {"base_url": "ws://localhost:9", "api_key": "unused"}
 
 
 class Recorder:
@@ -47,8 +43,8 @@ class Recorder:
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
         """See :class:`~livetools.session.frame_log.FrameListener`."""
-        close = {"_close": {"code": code, "reason": reason}}
-        self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
+        direction: Direction = "client" if by_us else "server"
+        self._recording.add(Frame(time.monotonic(), direction, connection, close_message(code, reason)))
 
 
 @contextmanager
@@ -95,7 +91,7 @@ def save(frames: Iterable[Frame], said: str) -> str:
         for frame in frames:
             recording.add(frame)
             count += 1
-    return f"{count} frames in {place}"
+    return f"{count} frame{'s' * (count != 1)} in {place}"
 
 
 def test_of(file: Path, target: str | None) -> str:
@@ -113,7 +109,7 @@ def test_of(file: Path, target: str | None) -> str:
         raise UsageError(str(error)) from None
     loaded = Loaded() if target is None else load(target)
     choices = Choices(model=None if loaded.agent is not None else _model(frames))
-    session = sessions(target, choices, NOWHERE)()
+    session = sessions(target, choices, {"base_url": NOWHERE})()
     if missing := sorted(_called(frames) - session.tools.keys()):
         have = f"{target} has not" if target is not None else "no target is named for"
         raise ConfigError(

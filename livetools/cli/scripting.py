@@ -6,17 +6,14 @@ becomes typed text, from its transcript, because a script has no voice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
 
+from livetools.testing.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
-#: How a result begins that a session sends as text, because its call can no longer be answered, and what it holds.
-LATE_RESULT = "[Result of "
-LATE_RESPONSE = re.compile(r"\[Result of \w+\(.*?: (\{.*?\})\](?=\n\[Result of |\s*$)", re.DOTALL)
 #: What is typed for speech that nobody has written down.
 UNHEARD = "(spoken)"
 #: How the answer begins that a person's, or the tool's, refusal gives.
@@ -127,12 +124,12 @@ class _Reader:
         self._write(f"await user.reconnects(handle={handle})")
 
     def _typed(self, text: str) -> None:
-        if text.startswith(LATE_RESULT):
+        if late := late_results(text):
             if self._last is not None:
                 self._last.has_late_result = True
             self._write("turn = await user.says()  # the result of a call, as text")
-            for response in LATE_RESPONSE.findall(text):
-                self._write(f"assert {response!r} in turn.text")
+            for result in late:
+                self._write(f"assert {result.response!r} in turn.text")
             return None
         self._sound, self._heard = False, ""
         last = self._last

@@ -179,7 +179,7 @@ def table(server: FakeLiveServer) -> Table:
         "turns",
         "calls",
         "last",
-        title=f"{server.url}: {len(server.sessions)} sessions",
+        title=f"{server.url}: {len(server.sessions)} session{'s' * (len(server.sessions) != 1)}",
     )
     for session in server.sessions[-SHOWN:]:
         calls = [call for call in server.calls if call.connection in session.connections]

@@ -10,12 +10,10 @@ import typer
 from livetools.session.agents import open_agent
 from livetools.setup.plan import make_plan
 
-from .agent import with_model
+from .agent import NOWHERE, with_model
 from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET
 from .view import printable
-
-NOWHERE = "ws://127.0.0.1"  # this machine: no key is needed, and nothing is dialled
 
 
 def tools(

@@ -30,7 +30,7 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.race import race
 from livetools.session.handlers.threads import DaemonThreads, result_of
 from livetools.session.session import Session
 

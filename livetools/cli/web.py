@@ -120,6 +120,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def addresses(door: Door, host: str, port: int, names: Iterable[str]) -> list[str]:
     """What to open, on this machine, on others, and through a tunnel."""
+    from livetools.testing.net.urls import own_address
+
     everywhere = host in ("0.0.0.0", "::")
     lines = [f"open {door.url(LOOPBACK if everywhere else host, port).removesuffix('/')}"]
     if everywhere and (own := own_address()) is not None:
@@ -128,14 +130,6 @@ def addresses(door: Door, host: str, port: int, names: Iterable[str]) -> list[st
         )
     query = door.url("", port).partition("/?")[2]
     return lines + [f"through the tunnel: https://{name}/?{query}" for name in names]
-
-
-def own_address() -> str | None:
-    """This machine's address in its network; ``None`` if it has none. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
-        probe.connect(("10.255.255.255", 1))
-        return str(probe.getsockname()[0])
-    return None
 
 
 def _recording(file: Path) -> Replay:

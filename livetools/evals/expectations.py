@@ -332,7 +332,8 @@ class Latency(_Plain):
 
     def against(self, conversation: Conversation) -> str | None:
         late = [t.latency for t in conversation.turns if t.latency is not None and t.latency > self.seconds]
-        return f"{len(late)} turns were later, up to {max(late):.2f} s" if len(late) > self.late else None
+        turns = "1 turn was" if len(late) == 1 else f"{len(late)} turns were"
+        return f"{turns} later, up to {max(late):.2f} s" if len(late) > self.late else None
 
 
 @dataclass(frozen=True)
@@ -364,12 +365,12 @@ class SurvivedInterruptions(_Plain):
         expect_count(self.times, "SurvivedInterruptions")
 
     def __str__(self) -> str:
-        return f"survives {self.times} interruptions"
+        return f"survives {self.times} interruption{'s' * (self.times != 1)}"
 
     def against(self, conversation: Conversation) -> str | None:
         cut = [n for n, turn in enumerate(conversation.turns) if turn.interrupted]
         if len(cut) < self.times:
-            return f"{len(cut)} turns were interrupted"
+            return "1 turn was interrupted" if len(cut) == 1 else f"{len(cut)} turns were interrupted"
         silent = [
             n + 2 for n in cut if n + 1 < len(conversation.turns) and not conversation.turns[n + 1].text
         ]

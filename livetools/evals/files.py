@@ -200,10 +200,8 @@ class _Reader:
                 return BargeIn(turn)
             case {"slow": str(name), "seconds": int() | float() as seconds, **rest} if not rest:
                 return SlowTool(name, float(seconds))
-        raise ConfigError(
-            f"{self.place}: the fault {dict(value)} is not {{drop: TURN}}, {{barge_in: TURN}} or "
-            "{slow: TOOL, seconds: N}"
-        )
+        forms = " or ".join(FAULTS.values())
+        raise ConfigError(f"{self.place}: the fault {dict(value)} is not {forms}")
 
     def expectation(self, value: Mapping[str, Any]) -> Expectation:
         for key, (others, make) in EXPECTATIONS.items():
@@ -238,6 +236,14 @@ def _reached(value: Mapping[str, Any]) -> ReachedGoal:
     if value["reached_goal"] is not True:
         raise ValueError
     return ReachedGoal()
+
+
+#: How each fault is written in a file.
+FAULTS: Mapping[type[Fault], str] = {
+    Drop: "{drop: TURN}",
+    BargeIn: "{barge_in: TURN}",
+    SlowTool: "{slow: TOOL, seconds: N}",
+}
 
 
 #: What an expectation is called in a file, the keys that may be beside it, and what it becomes.

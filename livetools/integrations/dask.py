@@ -15,9 +15,10 @@ worker again, up to three times; livetools runs a call at most once. Needs ``pip
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
 from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -117,7 +118,5 @@ class _Submitted(Future[T]):
             self._end(value)
 
     def _end(self, value: T | None = None, error: BaseException | None = None) -> None:
-        try:
+        with contextlib.suppress(InvalidStateError):  # the cancellation, or the end, was faster
             self.set_result(value) if error is None else self.set_exception(error)  # type: ignore[arg-type]
-        except Exception:  # InvalidStateError: the other of the two was faster
-            return

@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from livetools.log import get_logger
 from livetools.session.running.task_host import Host
 
-from .relay.race import race
+from .shared.race import race
 
 log = get_logger("livetools.relay")
 
@@ -70,7 +70,7 @@ class Drain:
         the waiting; the conversations still end.
         """
         if not self.began:
-            log.info("draining: %d conversations are to end within %g s", self.held, self.within)
+            log.info("draining: conversations that are to end within %g s: %d", self.within, self.held)
         self.began, ended = True, self.held
         while self._held:
             async with anyio.create_task_group() as group:

@@ -75,13 +75,14 @@ from livetools.web import BUILT
 
 from .drain import Drain
 from .relay.conversation import Conversation, Options
-from .relay.limits import MAX_PER_CALLER, MAX_SESSIONS, RESUME_TIMEOUT, checked_function, close_reason
+from .relay.limits import RESUME_TIMEOUT
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import Origin, is_one_of, known_origins, refusal
-from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
-from .relay.places import Place, Places
-from .relay.secret import checked_secret
+from .relay.page import NOT_A_RESUME, Page
+from .shared.closing import TRY_AGAIN, close_reason
+from .shared.option_checks import checked_function, checked_secret
+from .shared.places import MAX_PER_CALLER, MAX_SESSIONS, Place, Places
 
 log = get_logger("livetools.relay")
 

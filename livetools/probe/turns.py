@@ -51,9 +51,8 @@ def _handles(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile
 
 def _rhythm(times: list[float]) -> Answer:
     gaps = [later - earlier for earlier, later in pairwise(times)]
-    if len(gaps) < 2:
-        return Answer((None,), f"{len(times)} handles in {IDLE:g} s of silence")
-    return Answer((round(sum(gaps) / len(gaps), 1),), f"{len(times)} handles in {IDLE:g} s of silence")
+    told = f"{len(times)} handle{'s' * (len(times) != 1)} in {IDLE:g} s of silence"
+    return Answer((None if len(gaps) < 2 else round(sum(gaps) / len(gaps), 1),), told)
 
 
 def _frames(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:

@@ -14,6 +14,7 @@ from livetools.events import (
     HandleUpdate,
     InputTranscript,
     Interrupted,
+    OutputTranscript,
     SessionStarted,
     TurnComplete,
     UsageUpdate,
@@ -112,7 +113,7 @@ class Reception:
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         """Handle each field of a message that was read in full, in the order in which they must take effect."""
         events = to_events.events(message)
-        read = self._read(set(map(type, events)), bool(message.calls))
+        read = self._read({type(e) for e in events if not _only_a_mark(e)}, bool(message.calls))
         # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends
         # the turn.
         for event in events:
@@ -163,7 +164,7 @@ class Reception:
 
     def _said(self, event: Event, now: float) -> None:
         """Something was said, by either side, or was cut off; or an event that only has to be reported."""
-        if type(event) in SPOKEN:
+        if type(event) in SPOKEN and not _only_a_mark(event):
             if self.tokens.over:
                 self.tokens.begins()
             heard: Event | None = event
@@ -256,3 +257,8 @@ class Reception:
             # Transparent resumption: the last client message in the state of this handle.
             if (consumed := update.get("lastConsumedClientMessageIndex")) is not None:
                 self.input.consumed(consumed)
+
+
+def _only_a_mark(event: Event) -> bool:
+    """Whether it only marks a transcript as finished. That may come behind the end of its turn, and begins no other."""
+    return type(event) is OutputTranscript and not event.text

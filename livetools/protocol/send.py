@@ -166,7 +166,7 @@ class Dispatch:
                     turn, latest = None, inf
                 if wrote(answer, write, turn, latest):
                     self.connection.conversation_advanced(now)
-                    if latest > turns.ends:
+                    if latest > turns.ends and not write.at_once:
                         # Without a ping each entry is kept until output proves it. While audio flows a ping is put off
                         # for a second, except where a lost answer would cost more, or too many are kept.
                         crowded = len(self.outbox.sent) >= CROWDED

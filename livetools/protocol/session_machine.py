@@ -144,7 +144,9 @@ class Machine(View):
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
-        if self.dispatch.conversing and self.plan.content_mid_session == "refused":
+        # Sound prompts turns as well: the model is in one, or has ended one.
+        begun = self.dispatch.conversing or self.turns.under_way or self.turns.ends
+        if begun and self.plan.content_mid_session == "refused":
             raise LocalProtocolError(
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
@@ -279,14 +281,16 @@ class Machine(View):
         self._do(self.connection.close(now), now)
         self._after(now)
 
-    def park(self, now: float, within: float) -> None:
-        """Close as soon as the newest handle holds everything, at the latest after so many seconds."""
-        self.parking.begin(now, within)
+    def park(self, now: float, within: float) -> float:
+        """Close as soon as the newest handle holds everything, at the latest after so many seconds. What :meth:`stay`
+        takes."""
+        until = self.parking.begin(now, within)
         self._after(now)
+        return until
 
-    def stay(self) -> None:
-        """It is not to be parked any more."""
-        self.parking.call_off()
+    def stay(self, until: float) -> None:
+        """Who asked for this does not want it parked any more."""
+        self.parking.call_off(until)
 
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""

@@ -132,12 +132,12 @@ class Session(SessionBase):
         if driver.tasks.inside():
             raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
         machine = driver.machine
-        machine.park(driver.clock.now(), seconds)
+        until = machine.park(driver.clock.now(), seconds)
         try:
             await driver.follow()
             await driver.over.wait()
         except BaseException:
-            machine.stay()
+            machine.stay(until)
             raise
         await self._host.ended()
         if driver.error is not None:

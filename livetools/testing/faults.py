@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Literal, Self, TypeAlias, get_args
 
+from livetools.setup.did_you_mean import explains_keywords
+
 Fault: TypeAlias = Literal[
     "drop", "half_frame", "stall", "duplicate", "reorder", "garbage", "oversize", "unknown", "text_frame"
 ]
@@ -54,6 +56,12 @@ _VALUES = {
 }
 
 
+@explains_keywords(
+    seed="FakeLiveServer(seed=)",
+    pace="server.pace",
+    **dict.fromkeys(("disconnect", "cut", "lost", "loss"), "drop="),
+    **dict.fromkeys(("delay", "lag", "latency"), "slow_pong="),
+)
 @dataclass(slots=True)
 class Faults:
     """The switches of a server. A float is a share of the frames, from 0 to 1.

@@ -33,7 +33,7 @@ from .net.connection import Connection, Gone, Receiver
 from .net.port import Port
 from .net.urls import Address
 from .recording import Recording
-from .wire import Frame, Message, Refused, parse
+from .wire import Frame, Refused, close_message, parse
 
 logger = get_logger("livetools.testing")
 
@@ -117,7 +117,7 @@ class RecordingProxy(Address):
         except Gone:
             return
         except UpstreamGone as gone:
-            close: Message = {"_close": {"code": gone.code, "reason": gone.reason}}
+            close = close_message(gone.code, gone.reason)
             self.recording.add(Frame(self._clock.now(), "server", connection.number, close))
             await connection.close(gone.code, gone.reason)
 

@@ -17,7 +17,7 @@ from .recording import Recording
 from .tokens import Tokens
 from .turn import Model
 from .vad import ActivityDetector, EnergyDetector
-from .wire import Frame, Message
+from .wire import Frame, Message, close_message
 
 #: What a message of realtime input holds if it is media, in either casing.
 MEDIA = {"audio", "video", "mediaChunks", "media_chunks"}
@@ -67,6 +67,10 @@ class Service:
             self.heard += 1
         if self.recording is not None:
             self.recording.add(frame)
+
+    def record_close(self, connection: int, code: int, reason: str = "") -> None:
+        """Enter that the server closes this connection; 1006: without a close frame."""
+        self.record("server", connection, close_message(code, reason))
 
     def note(self, text: str) -> None:
         self.log.note(text)

@@ -78,6 +78,11 @@ def _quoted(text: str) -> str:
     return encode_basestring(text)
 
 
+def close_message(code: int, reason: str) -> Message:
+    """A close as a recording and the log of frames have it."""
+    return {"_close": {"code": code, "reason": reason}}
+
+
 def decode(data: bytes) -> Message:
     """The JSON object of a client's frame. Raises :class:`Refused` where the service would not accept it.
 

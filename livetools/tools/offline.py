@@ -25,16 +25,23 @@ async def run(kind: str, call: Callable[[], Any], timeout: float | None) -> obje
             (value,) = await anyio.to_thread.run_sync(lambda: [call()], abandon_on_cancel=True)
         else:
             value = call()
-        while inspect.isawaitable(value):
-            value = await value
+        value = await awaited(value)
         if is_async_iterable(value):
             async with closing(values := aiter(value)):
-                return [one async for one in values]
+                return [await awaited(one) async for one in values]
         if inspect.isgenerator(value):
             generator = value
-            return await anyio.to_thread.run_sync(lambda: list(generator), abandon_on_cancel=True)
+            yields = await anyio.to_thread.run_sync(lambda: list(generator), abandon_on_cancel=True)
+            return [await awaited(one) for one in yields]
         return value
     raise ToolTimeout(f"timed out after {timeout:g} s")
+
+
+async def awaited(value: Any) -> Any:
+    """The value; where that is to be awaited (a coroutine, a task, a future), what it gives."""
+    while inspect.isawaitable(value):
+        value = await value
+    return value
 
 
 def is_async_iterable(value: object) -> TypeGuard[AsyncIterable[object]]:

@@ -18,6 +18,7 @@ from support.waiting import everybody_waits
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
 from livetools.session.running.leaving import LAST_WORDS
+from livetools.setup.model_profiles import families, find
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -278,6 +279,38 @@ async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
                 await stopped.wait()
 
 
+INTERRUPTED = {"serverContent": {"interrupted": True}}
+CANCELLED = {"toolCallCancellation": {"ids": ["c1"]}}
+
+
+@pytest.mark.parametrize("ahead", [(), (INTERRUPTED,), (WORD,)])
+async def test_a_call_that_is_cancelled_behind_its_answer_is_undone_unless_the_model_has_spoken(
+    ahead: tuple[dict[str, Any], ...],
+) -> None:
+    undone: list[object] = []
+    made = Tool(get_weather_at_once, name="get_weather", undo=lambda call, result: undone.append(result))
+    session = flood(CALL)
+    async with livetools.attach(session, [made], model=MODEL) as live:
+        await anext(live)
+        while not session.answers:
+            await anyio.lowlevel.checkpoint()
+        session.messages += map(message, (*ahead, CANCELLED))
+        for _ in (*ahead, CANCELLED):
+            await anext(live)
+        await everybody_waits()
+    assert undone == ([] if WORD in ahead else ["rain in Oslo"])
+
+
+async def test_every_model_that_calls_functions_can_be_named_though_its_setup_is_the_sdks() -> None:
+    for name in families():
+        if find(name).functions:
+            session = flood(CALL)
+            async with livetools.attach(session, [IN_LOOP], model=name) as live:
+                await anext(live)
+                while not session.answers:
+                    await anyio.lowlevel.checkpoint()
+
+
 async def test_a_hand_off_is_answered_and_said_to_be_left_out(caplog: pytest.LogCaptureFixture) -> None:
     def to_billing() -> livetools.ToolResult:
         """Hand over to billing."""
@@ -397,6 +430,29 @@ async def test_answers_keep_their_order_and_none_is_sent_by_a_task_of_the_users(
         await everybody_waits()
     assert [answer["id"] for answer in session.answers] == ["c1", "c2"]
     assert len(users) == 3
+
+
+async def test_an_answer_that_the_sdk_takes_late_is_sent_though_whoever_read_its_call_is_cancelled() -> None:
+    takes = anyio.Event()
+
+    class Slow(Flood):
+        async def send_tool_response(self, *, function_responses: Any) -> None:
+            await takes.wait()
+            self.answers += function_responses
+
+    async def read() -> None:
+        async for _ in live:
+            pass
+
+    session = Slow(message(CALL))
+    async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            await everybody_waits()
+            group.cancel_scope.cancel()
+        takes.set()
+        await everybody_waits()
+        assert [answer["id"] for answer in session.answers] == ["c1"]
 
 
 async def test_a_generator_yields_no_faster_than_the_sdk_sends() -> None:

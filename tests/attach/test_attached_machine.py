@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from livetools.attach.attached_machine import AttachedMachine
-from livetools.protocol.calls.driver_actions import Action, AskApproval, Outcome, Start, Stop
+from livetools.protocol.calls.driver_actions import Action, AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.input.resend import Frame
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
@@ -69,6 +71,25 @@ def test_a_cancelled_call_is_stopped_and_one_that_takes_too_long_is_answered() -
     _, frames = drained(attached)
     assert [b"timed out" in (frame.make() or b"") for frame in frames] == [True]
     assert attached.wake_at() > 60.0
+
+
+@pytest.mark.parametrize("speaks", [False, True])
+def test_an_answer_that_a_cancellation_has_crossed_is_undone_and_one_that_was_read_is_not(
+    speaks: bool,
+) -> None:
+    attached = machine(undo=lambda call, result: None)
+    attached.heard([Asked("c1", "add")], (), 0.0)
+    ((start,), _) = drained(attached)
+    assert isinstance(start, Start)
+    attached.settled(start.run, Outcome({"output": 1}, result=1), 1.0)
+    _, (frame,) = drained(attached)
+    frame.make()
+    frame.hand_over()
+    assert frame.last_of is not None
+    attached.heard([], (), 2.0, speaks)
+    attached.heard([], ["c1"], 2.0, False)
+    actions, _ = drained(attached)
+    assert [type(action) for action in actions] == ([] if speaks else [Undo])
 
 
 def test_what_a_person_would_have_to_approve_is_refused() -> None:

@@ -38,12 +38,24 @@ def test_everything_is_well(run, serve):
     assert f"endpoint: Gemini API, {server.url}/ws/" in lines[1]
     assert lines[2:5] == [
         "✔ the endpoint answers",
-        "✔ the key is accepted",
+        "✔ the endpoint needs no key",
         "✔ gemini-3.8-live exists and is a Live model",
     ]
     assert lines[5:] == [f"✔ a function call, answered by {form}" for form in FORMS]
     keys = [next(iter(c.response)) for c in server.calls]
     assert keys == ["output", "result", "content"] * 2
+
+
+@pytest.mark.parametrize(
+    ("set_", "told"),
+    [(None, "✘ the endpoint needs no key"), ("the-good-one", "✔ the key is accepted")],
+    ids=["no key", "the key"],
+)
+def test_a_key_is_told_of_only_where_there_is_one(run, serve, monkeypatch, set_, told):
+    server = serve(Pretend(), api_keys=["the-good-one"])
+    if set_ is not None:
+        monkeypatch.setenv("GEMINI_API_KEY", set_)
+    assert told in run("doctor", "--base-url", server.url).stdout.splitlines()
 
 
 def test_a_form_that_the_model_refuses_is_no_fault(run, serve):
@@ -72,7 +84,7 @@ def test_a_model_that_must_think_is_told_how_much(run, serve):
 def test_without_a_key_there_is_no_way(run):
     result = run("doctor")
     assert result.exit_code == 1
-    assert "✘ the service can be reached" in result.stdout
+    assert "✘ the settings name an endpoint and a key" in result.stdout
     assert "GEMINI_API_KEY" in result.stdout
     assert "✔" not in result.stdout
 

@@ -20,7 +20,7 @@ def test_without_one_a_fake_is_started_and_said_to_be_one():
         assert endpoint.fake
         assert endpoint.options["base_url"].startswith("ws://127.0.0.1:")
         assert "pretend model" in endpoint.notice
-        assert "no API key" in endpoint.notice
+        assert "The service cannot be asked, so a pretend model answers: no API key" in endpoint.notice
 
 
 def test_a_key_in_a_variable_that_nobody_reads_is_named(monkeypatch):
@@ -30,11 +30,14 @@ def test_a_key_in_a_variable_that_nobody_reads_is_named(monkeypatch):
         assert "a-secret-key" not in endpoint.notice
 
 
-@pytest.mark.parametrize("named", ["argument", "environment"])
-def test_an_endpoint_that_is_named_is_never_replaced(monkeypatch, named):
-    url = "https://example.com"
+@pytest.mark.parametrize("url", ["https://example.com", "http://example.com", "nonsense"])
+@pytest.mark.parametrize("named", ["argument", "environment", "environment of Vertex AI"])
+def test_an_endpoint_that_is_named_is_never_replaced(monkeypatch, named, url):
     if named == "environment":
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", url)
+    elif named != "argument":
+        monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+        monkeypatch.setenv("GOOGLE_VERTEX_BASE_URL", url)
     with service_or_fake(False, url if named == "argument" else None) as endpoint:
         assert not endpoint.fake
         assert endpoint.options == ({"base_url": url} if named == "argument" else {})

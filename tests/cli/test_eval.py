@@ -92,6 +92,7 @@ def test_a_rubric_that_the_pretend_judge_cannot_score_is_skipped_and_named(run, 
     assert result.exit_code == 0, result.output
     assert result.stdout.count("skipped: judged at least 0.7: kind: the pretend judge gives no score\n") == 1
     assert result.stdout.splitlines()[-1] == "2 passed, 0 failed; 2 expectations skipped"
+    assert run("eval", "--fake", evals).stdout.splitlines()[-1] == "1 passed, 0 failed; 1 expectation skipped"
     assert '<td class="soft">skipped</td>' in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

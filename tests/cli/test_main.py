@@ -119,7 +119,7 @@ def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tm
     assert '-> get_weather(city="Oslo")' in chat[1]
     assert "get_weather says: ?? -> 12 °C." in chat[1]
     assert doctor[0] == 1
-    assert "\nx the service can be reached" in doctor[1]
+    assert "\nx the settings name an endpoint and a key" in doctor[1]
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,20 @@ def test_a_result_that_came_as_text_is_the_result_of_the_lost_call():
     assert messages[-2]["state_restored"] is True
 
 
+def test_results_that_came_as_one_text_are_each_the_result_of_their_own_lost_call():
+    late = [f'[Result of {name}({{}}), asked for before: {{"output": "{name}"}}]' for name in ("f", "g.h")]
+    messages = read(
+        called("1", "f"),
+        called("2", "g.h"),
+        DROPPED,
+        ("client", {"setup": {"sessionResumption": {"handle": "handle-1"}}}),
+        typed("\n".join(late)),
+    )
+    finished = [m for m in messages if m["type"] == "ToolFinished"]
+    assert [(m["call"]["name"], m["response"]["output"]) for m in finished] == [("f", "f"), ("g.h", "g.h")]
+    assert "user_text" not in kinds(messages)
+
+
 def test_a_planned_move_is_no_loss():
     messages = read(
         ("server", {"goAway": {"timeLeft": "5s"}}),

@@ -39,7 +39,7 @@ def test_it_reports_what_differs_and_prints_a_profile_that_can_be_pasted(run, mo
     assert (
         "✔ thinking_level = 'refused': 1007 Thinking level is not supported for this model" in result.stdout
     )
-    assert "7 facts agree with the profile of gemini-3.8-live; 1 differ" in result.stdout
+    assert "7 facts agree with the profile of gemini-3.8-live; 1 differs." in result.stdout
     assert f"  voices: {NOT_PROBED['voices']}" in result.stdout
     assert "# probed 20" in result.stdout
     made = eval(result.stdout[result.stdout.index("ModelProfile(") :], {"ModelProfile": ModelProfile})

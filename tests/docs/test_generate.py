@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
 
 import livetools
+from livetools.evals.faults import Fault
 from livetools.protocol.calls import call_states
 from livetools.protocol.connection import close_codes
 from livetools.setup import model_profiles
+from livetools.testing import Faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -69,6 +73,15 @@ def test_every_error_and_event_has_a_row(generate):
     public = {n for n in livetools.__all__ if isinstance(getattr(livetools, n), type)}
     errors = {n for n in public if issubclass(getattr(livetools, n), Exception)}
     assert errors <= told <= public
+
+
+def test_every_fault_that_can_be_switched_on_has_a_row_that_says_what_happens(generate):
+    lines = generate.generate_tables.fault_table().splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == [field.name for field in dataclasses.fields(Faults)]
+    assert "| `drop` | a share of the frames, from 0 to 1 | The line is cut before the frame |" in lines
+    assert [line for line in lines if line.endswith("|  |")] == []
+    kinds = generate.generate_tables.eval_fault_table()
+    assert [kind.__name__ for kind in get_args(Fault) if f"| `{kind.__name__}(" not in kinds] == []
 
 
 def test_every_move_of_a_table_of_states_is_shown(generate):

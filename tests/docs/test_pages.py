@@ -197,6 +197,13 @@ def test_the_guide_of_observability_names_every_logger():
     assert loggers == set(re.findall(r"`(.+?)`", " ".join(rows)))
 
 
+def test_a_page_of_the_reference_says_in_a_clone_where_its_docstrings_are_to_be_seen():
+    for path in (DOCS / "reference").glob("*.md"):
+        above, names, _ = path.read_text(encoding="utf-8").partition(":::")
+        told = f"`make docs` builds this page as `site/reference/{path.stem}/index.html`" in above
+        assert told == bool(names), path.name
+
+
 def test_every_public_name_has_its_place_in_the_reference():
     text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
     shown = set(re.findall(r"^::: livetools\.(\w+)$", text, re.MULTILINE))

@@ -11,6 +11,7 @@ import pytest
 
 from livetools import events
 from livetools.integrations.relay import limits, messages, page, typescript
+from livetools.integrations.shared import closing, sound_ahead
 
 TEXT = (Path(__file__).parents[2] / "docs" / "relay-protocol.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
@@ -59,9 +60,9 @@ def test_its_limits_are_those_of_the_code(value, words):
 
 
 def test_its_counts_and_codes_are_those_of_the_code():
-    assert f"faster than it plays | {limits.MAX_AHEAD:g} s" in TEXT
+    assert f"faster than it plays | {sound_ahead.MAX_AHEAD:g} s" in TEXT
     assert f"sent to the model | {limits.MAX_TEXTS} |" in TEXT
     assert f"has not read | {limits.MAX_NOTICES} |" in TEXT
     assert f"does not read at all | {limits.WRITE_TIMEOUT:g} s" in TEXT
-    for code in (page.NOT_A_RESUME, page.TOO_SLOW, page.REPLACED, page.TRY_AGAIN, page.SERVER_STOPS):
+    for code in (page.NOT_A_RESUME, page.TOO_SLOW, page.REPLACED, closing.TRY_AGAIN, closing.SERVER_STOPS):
         assert f"| {code} |" in TEXT

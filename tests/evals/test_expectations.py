@@ -88,9 +88,9 @@ async def test_what_happened_as_expected_passes(conversation, expectation):
         (NotSaid("w.lcome"), "it said 'welcome'"),
         (NotSaid("x", turn=9), "there was no turn 9"),
         (Language("de"), "it spoke en"),
-        (Latency(1.0), "1 turns were later, up to 2.00 s"),
+        (Latency(1.0), "1 turn was later, up to 2.00 s"),
         (Cost(0.001), "it cost 0.0100 $"),
-        (SurvivedInterruptions(2), "1 turns were interrupted"),
+        (SurvivedInterruptions(2), "1 turn was interrupted"),
     ],
     ids=lambda each: getattr(each, "__class__", type(each)).__name__ if not isinstance(each, str) else "why",
 )

@@ -270,3 +270,18 @@ def test_a_model_that_shows_that_it_works_has_not_stalled(frames: list[dict[str,
 @pytest.mark.parametrize("frames", NO_SIGNS.values(), ids=NO_SIGNS)
 def test_what_shows_no_work_is_silence(frames: list[dict[str, Any]]) -> None:
     assert "Stalled" in questioned(frames).names
+
+
+def test_a_mark_that_ends_a_transcript_behind_its_turn_begins_no_other() -> None:
+    d = live()
+    exchange, _ = d.machine.ask("one?", d.now)
+    d.drain().server({"serverContent": {"outputTranscription": {"text": "One."}}}).turn_complete()
+    assert exchange.done
+    d.server({"serverContent": {"outputTranscription": {"finished": True}}})
+    assert d.names[-1] == "OutputTranscript"
+    assert d.machine.pending == []
+    exchange, _ = d.machine.ask("two?", d.now)
+    d.drain().server({"serverContent": {"outputTranscription": {"finished": True}}})
+    d.server({"serverContent": {"outputTranscription": {"text": "Two."}}}).turn_complete()
+    assert exchange.done
+    assert not exchange.stalled

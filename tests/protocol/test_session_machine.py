@@ -40,6 +40,7 @@ from livetools.protocol.calls.driver_actions import Action, Close, Dial, Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
 from livetools.protocol.input.resend import Frame
+from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.expected_turns import QUIET_SETTLES
@@ -565,6 +566,19 @@ def test_content_in_the_middle_is_refused_where_the_service_would_close_for_it()
         d.machine.send_content([], True, d.now)
 
 
+@pytest.mark.parametrize("then", ["it speaks", "it has spoken", "the connection is lost"])
+def test_nor_is_it_sent_where_sound_has_prompted_the_first_turn(then: str) -> None:
+    d = Driver(plan(text_channel="realtime", content_mid_session="refused"), ReconnectPolicy()).live()
+    d.machine.send_media(outgoing.audio(bytes(640)), "audio", d.now)
+    d.drain().say("I hear you.")
+    if then != "it speaks":
+        d.turn_complete()
+    if then == "the connection is lost":
+        d.drop().later(1).establish()
+    with pytest.raises(LocalProtocolError, match="only before the first turn"):
+        d.machine.send_content([], True, d.now)
+
+
 def test_interrupt_silences_the_rest_of_the_turn_at_once() -> None:
     d = Driver(plan()).live()
     exchange, _ = d.machine.ask("hi", d.now)
@@ -859,6 +873,28 @@ def test_a_clean_close_ends_the_session_but_not_with_an_open_call() -> None:
     d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).drop(1000)
     assert d.ended == []
     assert "Reconnecting" in d.names
+
+
+MANUAL = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
+
+
+@pytest.mark.parametrize("state", ["in the background", "lost", "lost, and its result is due"])
+def test_nor_while_the_result_of_a_call_is_to_follow_as_text(state: str) -> None:
+    d = Driver(plan(replace(ECHO, background=state == "in the background"), setup=MANUAL), PATIENT).live()
+    d.call(("c1", "echo"))
+    if state != "in the background":
+        d.drop(1006).later(1).establish()
+    if state == "lost, and its result is due":
+        d.machine.activity(True, d.now)  # it waits for a quiet moment
+        d.settle("c1")
+    d.drop(1000)
+    assert d.ended == []
+    if state != "lost, and its result is due":
+        d.later(1).establish().settle("c1")
+    else:
+        d.machine.activity(False, d.now)
+        d.later(1).establish()
+    assert len(d.later(30).texts()) == 1
 
 
 def test_go_away_moves_in_a_quiet_moment_and_shows_the_handle_only_when_the_old_socket_is_closed() -> None:

@@ -31,7 +31,7 @@ def serving(app: Any, port: int = 0) -> Iterator[str]:
     import uvicorn
 
     config = uvicorn.Config(
-        app, port=port, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
+        app, port=port, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1, loop="asyncio"
     )
     server = uvicorn.Server(config)
     started = threading.Event()

@@ -47,7 +47,7 @@ def main() -> None:
         if command == "wait":
             print(os.waitstatus_to_exitcode(os.waitpid(int(number), 0)[1]), flush=True)
         elif (pid := os.fork()) == 0:
-            uvicorn.run(app, port=int(number), log_level="warning", ws="websockets-sansio")
+            uvicorn.run(app, port=int(number), log_level="warning", ws="websockets-sansio", loop="asyncio")
             os._exit(0)
         else:
             print(pid, flush=True)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from livetools import ConfigError
 from livetools.testing import Faults
 
 
@@ -50,3 +51,20 @@ def test_switches_are_read_from_a_command_line():
 def test_a_value_that_a_switch_does_not_take_is_told_with_what_it_takes(text, told):
     with pytest.raises(ValueError, match=told):
         Faults.parse([text])
+
+
+@pytest.mark.parametrize(
+    ("keyword", "hint"),
+    [
+        ("seed", "use FakeLiveServer(seed=)"),
+        ("garbag", "did you mean garbage="),
+        ("dead_letters", "its options are drop, half_frame, stall"),
+    ],
+)
+def test_a_switch_that_there_is_not_is_an_error_that_names_what_there_is(keyword, hint):
+    with pytest.raises(
+        TypeError, match=rf"Faults\(\) got an unexpected keyword argument '{keyword}'"
+    ) as error:
+        Faults(**{keyword: 1})
+    assert isinstance(error.value, ConfigError)
+    assert hint in str(error.value)

@@ -14,51 +14,33 @@ from anyio.abc import TaskGroup
 from livetools.errors import LiveToolsError, LocalProtocolError
 from livetools.events import (
     ApprovalRequested,
-    AudioChunk,
     Call,
-    Event,
-    HandedOff,
-    Interrupted,
-    ToolCancelled,
-    ToolFinished,
-    ToolStarted,
-    TurnComplete,
-    VideoChunk,
 )
 from livetools.integrations.drain import Drain
+from livetools.integrations.shared.closing import SERVER_STOPS, TRY_AGAIN
+from livetools.integrations.shared.option_checks import checked_seconds, checked_text
+from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import adjust
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.task_host import Host
 from livetools.session.session import Session
-from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
 from .last_handle import LastHandle
-from .limits import HEARTBEAT, checked_seconds, checked_text
-from .log import EventLog
 from .messages import (
-    INPUT_RATE,
-    OUTPUT_RATE,
-    AgentNow,
     Approve,
     ErrorCode,
     Ping,
-    Ready,
     Text,
-    UserText,
     closing,
-    encode,
-    encode_event,
-    encode_video,
-    ending,
     shows_whole,
 )
-from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
-from .race import race
+from .outgoing import Outgoing
+from .page import REPLACED, Page
 
 log = get_logger("livetools.relay")
 
@@ -114,19 +96,15 @@ class Conversation:
         self.token = token
         self.over = anyio.Event()
         self._kept: LastHandle | None = None  # if the session has a store
-        self._session = adjust(session, hooks=[_Allowed(self._allow)], keeper=self._keep)
-        self._undecided: set[str] = set()  # calls that pages know of, and that nobody has let run yet
-        self._allowed: set[str] = set()  # calls that may run, and that no page knows of yet
+        allowed = _Allowed(lambda call: self._outgoing.allowed(call))
+        self._session = adjust(session, hooks=[allowed], keeper=self._keep)
         self._options = options
         self._clock = options.clock
         self._on_over, self._on_closed = on_over, on_closed
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
         self._input = Input(session, self._refuse, options.clock)
-        self._log = EventLog()
-        self._rate = OUTPUT_RATE
-        self._plan = session.plan  # that was last sent to pages
-        self._agent: str | None = None
+        self._outgoing = Outgoing(session, options.clock, options.debug, self._wake)
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
         self._moved = anyio.Event()  # a page came or went
@@ -136,7 +114,6 @@ class Conversation:
 
     async def open(self) -> None:
         """Open the session. Raises what ``connect`` raises on entering; cancelling leaves nothing behind."""
-        self._began = self._clock.now()
         try:
             await self._host.start(self._live)
         except BaseException:
@@ -186,13 +163,14 @@ class Conversation:
         self._page, self._left = page, None
         self._input.spoke = self._input.spoke or resumed
         self._moved.set()
-        after = min(after, self._log.last)
-        page.tell(self._ready(after, resumed))
+        after = min(after, self._outgoing.log.last)
+        manual, linger = self._input.manual, self._options.linger
+        page.tell(self._outgoing.ready(self.token, after, resumed, manual, linger))
         if self.over.is_set():
             page.close(*self._farewell)
         try:
             await race(
-                lambda: page.write(self._log, after),
+                lambda: page.write(self._outgoing.log, after),
                 lambda: self._read(page),
                 lambda: page.beat(self._clock),
             )
@@ -270,11 +248,7 @@ class Conversation:
     async def _listen(self) -> None:
         async for event in self._session:
             self._input.tap(event)
-            message = self._tell(event)
-            self._follow_agent(event)
-            if isinstance(event, ToolFinished | ToolCancelled):
-                self._undecided.discard(event.call.id)
-                self._allowed.discard(event.call.id)
+            message = self._outgoing.event(event)
             if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
                 await self._refuse_unseen(event.call)
 
@@ -325,121 +299,19 @@ class Conversation:
             if self._page is not None:
                 self._page.close(*self._farewell)
             return
-        ended = ending(error, self._options.debug)
-        ended["seq"], ended["at"] = self._stamp()
-        self._add(encode(ended))
+        ended = self._outgoing.ended(error)
         if self._page is not None:
             self._page.close(*closing(ended))
 
-    # What a page receives
-
-    def _tell(self, event: Event) -> str | None:
-        """Add an event to the log. Returns the message that a page reads, if it is a text message."""
-        message = None
-        if isinstance(event, AudioChunk):
-            self._speak(event)
-        elif isinstance(event, VideoChunk):
-            self._log.add_media(encode_video(event))
-            self._wake()
-        elif (
-            message := encode_event(event, *self._stamp(), self._more(event), self._options.debug)
-        ) is not None:
-            if isinstance(event, Interrupted):
-                self._log.drop_media()
-            self._add(message)
-        return message
-
-    def _more(self, event: Event) -> dict[str, object]:
-        """Fields that a page gets in addition to those of an event."""
-        if not isinstance(event, ApprovalRequested | ToolStarted):
-            return {}
-        policy = self._session.plan.policies.get(event.call.name)
-        if isinstance(event, ToolStarted):
-            return {"approval": policy is not None and policy.approval and self._waits(event.call)}
-        return {"timeout": None if policy is None else policy.approval_timeout}
-
-    def _waits(self, call: Call) -> bool:
-        """Whether a call is still to be let run when pages hear of it: the tool's rule may have been quicker."""
-        if call.id in self._allowed:
-            self._allowed.discard(call.id)
-            return False
-        self._undecided.add(call.id)
-        return True
-
-    def _allow(self, call: Call) -> None:
-        """The tool's own rule lets this call run."""
-        if call.id not in self._undecided:
-            self._allowed.add(call.id)
-            return
-        self._undecided.discard(call.id)
-        seq, at = self._stamp()
-        self._add(encode({"type": "approved", "seq": seq, "at": at, "id": call.id}))
-
-    def _speak(self, chunk: AudioChunk) -> None:
-        if chunk.rate != self._rate:
-            self._rate = chunk.rate
-            seq, at = self._stamp()
-            self._add(encode({"type": "audio_format", "seq": seq, "at": at, "rate": chunk.rate}))
-        dropped = self._log.add_media(chunk.data)
-        if dropped:
-            seq, at = self._stamp()
-            seconds = dropped / 2 / self._rate
-            self._add(encode({"type": "dropped", "seq": seq, "at": at, "seconds": seconds}))
-        self._wake()
-
-    def _add(self, message: str) -> None:
-        self._log.add(message)
-        self._wake()
+    # The page
 
     def _wake(self) -> None:
         if self._page is not None:
             self._page.wake()
 
-    def _stamp(self) -> tuple[int, float]:
-        """The number of the next event, and the seconds since the session was opened."""
-        return self._log.last + 1, round(self._clock.now() - self._began, 3)
-
     def _refuse(self, code: ErrorCode, message: str, ref: str | None = None) -> None:
         if self._page is not None:
             self._page.refuse(code, message, ref)
-
-    def _follow_agent(self, event: Event) -> None:
-        """Tell pages of other tools: after a hand-off, or, at the end of a turn, of a change that the program made."""
-        if isinstance(event, HandedOff):
-            self._agent = event.name
-        elif not isinstance(event, TurnComplete) or self._plan is self._session.plan:
-            return
-        self._plan = self._session.plan
-        seq, at = self._stamp()
-        now: AgentNow = {
-            "type": "agent",
-            "seq": seq,
-            "at": at,
-            "name": self._agent,
-            "tools": list(self._plan.policies),
-            "declared_only": declared_only(self._plan),
-        }
-        self._add(encode(now))
-
-    def _ready(self, after: int, resumed: bool) -> Ready:
-        plan = self._session.plan
-        return {
-            "type": "ready",
-            "token": self.token,
-            "resumed": resumed,
-            "seq": self._log.last,
-            "at": self._stamp()[1],
-            "missed": max(0, self._log.first - 1 - after),
-            "model": plan.model.rpartition("/")[2],
-            "tools": list(plan.policies),
-            "declared_only": declared_only(plan),
-            "activity": "manual" if self._input.manual else "automatic",
-            "input_rate": INPUT_RATE,
-            "output_rate": OUTPUT_RATE,
-            "linger": self._options.linger,
-            "agent": self._agent,
-            "heartbeat": HEARTBEAT,
-        }
 
     async def _read(self, page: Page) -> None:
         while (message := await page.receive()) is not None:
@@ -450,18 +322,9 @@ class Conversation:
                 continue
             except LiveToolsError:
                 await anyio.sleep_forever()  # the session is over: the end is being written
-            seq, at = self._stamp()
             if isinstance(taken, Text):
-                told: UserText = {"type": "user_text", "seq": seq, "at": at, "text": taken.text}
-                if taken.ref is not None:
-                    told["ref"] = taken.ref
-                self._add(encode(told))
+                self._outgoing.typed(taken)
             elif isinstance(taken, Ping):
                 page.tell({"type": "pong", "id": taken.id})
             elif isinstance(taken, Approve):
-                self._add(encode({"type": "approved", "seq": seq, "at": at, "id": taken.id}))
-
-
-def declared_only(plan: Plan) -> list[str]:
-    """The functions without a handler, which a page answers."""
-    return [name for name, policy in plan.policies.items() if not policy.handled]
+                self._outgoing.approved(taken.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from contextlib import AsyncExitStack
 from typing import Protocol
@@ -11,11 +10,12 @@ import anyio
 
 from livetools.errors import ConfigError, LocalProtocolError, ToolError
 from livetools.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
+from livetools.integrations.shared.sound_ahead import MAX_AHEAD, SoundAhead
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.session import Session
 
 from . import messages
-from .limits import MAX_AHEAD, MAX_PICTURE, MAX_TEXTS
+from .limits import MAX_PICTURE, MAX_TEXTS
 from .messages import INPUT_RATE, Approve, Command, ErrorCode, Ping, Text, read_command, reference
 
 
@@ -44,7 +44,7 @@ class Input:
         self.ended = anyio.Event()
         self._session = session
         self._clock = clock or SystemClock()
-        self._spoken_until = -math.inf  # had the sound that came been spoken in its time
+        self._ahead = SoundAhead()
         self._refuse = refuse
         self._calls: dict[str, Call] = {}  # those that are open
         self._texts: deque[Text | None] = deque()  # None: what was typed before it is cut off
@@ -123,13 +123,10 @@ class Input:
     async def _sound(self, pcm: bytes) -> None:
         if len(pcm) % 2:
             raise Rejected("bad_message", f"{len(pcm)} bytes are not 16-bit PCM: a sample has two")
-        now = self._clock.now()
-        until = max(self._spoken_until, now) + len(pcm) / 2 / INPUT_RATE
-        if until > now + MAX_AHEAD:
+        if not self._ahead.allows(len(pcm) / 2 / INPUT_RATE, self._clock.now()):
             raise Rejected(
                 "busy", f"{MAX_AHEAD:g} s of sound came ahead of their time: send it as it is spoken"
             )
-        self._spoken_until = until
         if pcm:
             self.spoke = True
             await self._session.send_audio(pcm, INPUT_RATE)

@@ -8,20 +8,16 @@ from collections import deque
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from livetools.integrations.shared.closing import SERVER_STOPS, close_reason
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock
 
-from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT, close_reason
+from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
 from .log import EventLog
 from .messages import ErrorCode, Message, Refused, closing, encode, ending
 
 log = get_logger("livetools.relay")
 
-#: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
-SERVER_STOPS = 1012
-
-#: RFC 6455's list at the IANA: the page may come again at once.
-TRY_AGAIN = 1013
 # Close codes of our own, told in the protocol.
 NOT_A_RESUME = 4400
 TOO_SLOW = 4408

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape
 import httpx
 
 from livetools.errors import ConfigError, LiveToolsError
-from livetools.integrations.relay.secret import checked_secret
+from livetools.integrations.shared.option_checks import checked_secret
 from livetools.transport.endpoint import is_loopback
 
 from .contract import StartFrame

@@ -16,9 +16,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livetools.errors import ConfigError, LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, ToolStarted, TurnComplete
-from livetools.integrations.relay.limits import close_reason
-from livetools.integrations.relay.page import TRY_AGAIN
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
+from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
 from livetools.session.listening.frame_tap import listen

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from math import inf
 
 import anyio
 
 from livetools.audio.pcm import INPUT_RATE, SAMPLE, Resampler
 from livetools.errors import LiveToolsError
-from livetools.integrations.relay.limits import MAX_AHEAD
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.race import race
+from livetools.integrations.shared.sound_ahead import MAX_AHEAD, SoundAhead
 from livetools.log import get_logger
 from livetools.protocol.input.audio_format import Samples
 from livetools.session.running.clock import Clock
@@ -44,8 +43,8 @@ class CallerSide:
         self._whole = Samples()
         self._resample = Resampler(rate, INPUT_RATE, prompt=True)
         self._sound: deque[bytes] = deque(maxlen=WAITING)
-        self._spoken_until = -inf  # had the sound that came been spoken in its time
-        self._ahead = False  # sound came too far ahead of its time: told once
+        self._ahead = SoundAhead()
+        self._warned = False  # that sound came too far ahead of its time
         self._keys = ""
         self._told_at = 0.0
         self._came = make_wake()
@@ -53,13 +52,11 @@ class CallerSide:
 
     def take(self, number: int | None, sound: bytes, now: float) -> None:
         """A frame of sound came. More than ``MAX_AHEAD`` seconds ahead of its time it is dropped: each second costs."""
-        until = max(self._spoken_until, now) + len(sound) / self._codec.width / self._rate
-        if until > now + MAX_AHEAD:
-            if not self._ahead:
+        if not self._ahead.allows(len(sound) / self._codec.width / self._rate, now):
+            if not self._warned:
                 log.warning("sound that came more than %g s ahead of its time is dropped", MAX_AHEAD)
-            self._ahead = True
+            self._warned = True
             return
-        self._spoken_until = until
         for frame in self._order.take(number, sound):
             pcm = self._decoded(frame)
             self._sound.append(pcm)

@@ -21,7 +21,7 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.integrations.relay.race import race
+from livetools.integrations.shared.race import race
 from livetools.session.running.clock import Clock
 from livetools.transport.loop.wake import make_wake
 

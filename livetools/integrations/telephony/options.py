@@ -10,8 +10,13 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from livetools.errors import ConfigError
 from livetools.integrations.drain import Drain
-from livetools.integrations.relay.limits import MAX_SESSIONS, checked_function, checked_seconds, checked_text
-from livetools.integrations.relay.places import checked_bound
+from livetools.integrations.shared.option_checks import (
+    checked_bound,
+    checked_function,
+    checked_seconds,
+    checked_text,
+)
+from livetools.integrations.shared.places import MAX_SESSIONS
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 

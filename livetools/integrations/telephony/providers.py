@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from livetools.errors import ConfigError
-from livetools.integrations.relay.secret import checked_secret
+from livetools.integrations.shared.option_checks import checked_secret
 from livetools.log import get_logger
 
 from .codec import codec_of, swapped

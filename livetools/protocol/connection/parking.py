@@ -32,18 +32,24 @@ class Parking:
     connection: Connection
     speech: SpeechTimes
     _since: float = inf
+    _asked: tuple[float, ...] = ()  # until when, each
     #: When it is closed, also if something is owed; ``inf``: it is not being parked; ``-inf``: that is now.
     until: float = inf
     left: Sequence[str] | None = None  # what was owed when it was closed; None: it was not parked
 
-    def begin(self, now: float, within: float) -> None:
-        """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
-        self._since = min(self._since, now)
-        self.until = min(self.until, now + within if within > 0 else -inf)
+    def begin(self, now: float, within: float) -> float:
+        """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds. When that
+        is."""
+        until = now + within if within > 0 else -inf
+        self._since, self._asked = min(self._since, now) if self._asked else now, (*self._asked, until)
+        self.until = min(self._asked)
+        return until
 
-    def call_off(self) -> None:
-        """The session continues here."""
-        self._since = self.until = inf
+    def call_off(self, until: float) -> None:
+        """One of those who asked wants it to continue here."""
+        at = self._asked.index(until)
+        self._asked = self._asked[:at] + self._asked[at + 1 :]
+        self.until = min(self._asked, default=inf)
 
     def tick(self, now: float) -> None:
         """The time is judged here alone: what came by now has been seen."""

@@ -23,7 +23,7 @@ from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.tools import Hooks, SessionLike, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
-from livetools.tools.offline import closing, is_async_iterable
+from livetools.tools.offline import awaited, closing, is_async_iterable
 from livetools.tools.results import error_outcome, outcome, tool_error
 from livetools.transport.loop.wake import was_cancelled
 
@@ -119,8 +119,7 @@ class ToolRunner:
 
     async def _end_of(self, job: Job, value: Any) -> Any:
         """What becomes of a value that may be waited for, or that may yield."""
-        while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
-            value = await value
+        value = await awaited(value)
         # The yields of a generator, which the tool is itself, or a function that it called has made.
         if inspect.isgenerator(value):
             value = self._steps(job, value)
@@ -186,7 +185,7 @@ class ToolRunner:
         ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
             async for value in values:
-                plain = value
+                plain = value = await awaited(value)
                 if isinstance(value, ToolResult):
                     plain = value.value
                     ends_session = ends_session or value.ends_session

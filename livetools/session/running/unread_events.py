@@ -8,8 +8,9 @@ everything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -31,8 +32,29 @@ LASTING = frozenset({
     events.SessionStarted, events.Reconnecting, events.Reconnected, events.GoAway, events.HandedOff,
     events.HandleUpdate, events.Stalled, events.InputDropped, events.ToolLost, events.ApprovalRequested,
 })  # fmt: skip
+#: What of an event may be large. The rest of it is in ``EVENT_OVERHEAD``, and so is an event that is not named here.
+WEIGHED: Mapping[type[Event], Callable[[Event], Any]] = {
+    events.TextChunk: attrgetter("text"),
+    events.ThoughtChunk: attrgetter("text"),
+    events.AudioChunk: attrgetter("data"),
+    events.VideoChunk: attrgetter("data"),
+    events.InputTranscript: attrgetter("text", "words"),
+    events.OutputTranscript: attrgetter("text", "words"),
+    events.ToolStarted: attrgetter("call.args"),
+    events.ToolProgress: attrgetter("call.args", "value"),
+    events.ToolFinished: attrgetter("call.args", "response"),
+    events.ToolCancelled: attrgetter("call.args"),
+    events.ToolLost: attrgetter("call.args"),
+    events.ApprovalRequested: attrgetter("call.args"),
+    events.UsageUpdate: attrgetter("usage.raw"),
+    events.CodeChunk: attrgetter("code"),
+    events.Grounding: attrgetter("metadata"),
+    events.UnknownMessage: attrgetter("raw"),
+}
 #: Values inside an event that are weighed, at most: a value that holds itself has no end.
 LOOKED = 10_000
+PLAIN = frozenset({type(None), bool, int, float})
+TEXTS, MAPPINGS, SEQUENCES = (str, bytes), (dict, MappingProxyType), (list, tuple)
 #: The share of the bound that is kept once it is exceeded. Shedding walks through the whole queue, so it makes
 #: room for many events at once.
 SHED_TO = 7 / 8
@@ -166,21 +188,33 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
-    if type(event) is events.AudioChunk or type(event) is events.VideoChunk:
-        return len(event.data)
+    if (large := WEIGHED.get(type(event))) is None:
+        return 0
     size = 0
-    values: list[Any] = [event]
+    values = [large(event)]
     for value in islice(values, LOOKED):  # the list grows meanwhile: what is in a value is put at its end
         kind = type(value)
-        try:
-            if issubclass(kind, str | bytes):  # not isinstance: it would ask the value
-                size += len(value)
-            elif issubclass(kind, dict | MappingProxyType):
-                values += value.values()
-            elif issubclass(kind, list | tuple):
-                values += value
-            elif hasattr(kind, "__dataclass_fields__"):
-                values += [getattr(value, name) for name in kind.__dataclass_fields__]
-        except Exception:
-            log.debug("a %s could not be weighed", kind.__name__)
+        if kind is str:  # what most values are goes first
+            size += len(value)
+        elif kind is dict:
+            values += value.values()
+        elif kind not in PLAIN:
+            size += _look(value, values)
     return size + EVENT_OVERHEAD * (len(values) - 1)
+
+
+def _look(value: Any, values: list[Any]) -> int:
+    """The length of a text; what is in another value is put at the end of ``values``."""
+    kind = type(value)
+    try:
+        if issubclass(kind, TEXTS):  # not isinstance: it would ask the value
+            return len(value)
+        if issubclass(kind, MAPPINGS):
+            values += value.values()
+        elif issubclass(kind, SEQUENCES):
+            values += value
+        elif hasattr(kind, "__dataclass_fields__"):
+            values += [getattr(value, name) for name in kind.__dataclass_fields__]
+    except Exception:
+        log.debug("a %s could not be weighed", kind.__name__)
+    return 0

@@ -49,7 +49,7 @@ async def inject(kind: Fault, service: Service, connection: Connection, frame: b
 
 
 async def _drop(service: Service, connection: Connection, frame: bytes | None) -> None:
-    service.record("server", connection.number, {"_close": {"code": 1006, "reason": ""}})
+    service.record_close(connection.number, 1006)
     await connection.drop()
 
 

@@ -151,9 +151,7 @@ class _Handshake:
     async def _refuse(self, refusal: Refused) -> None:
         why = f" ({refusal.why})" if refusal.why else ""
         self.service.note(f"closed with {refusal.code}: {refusal.reason}{why}")
-        self.service.record(
-            "server", self.connection.number, {"_close": {"code": refusal.code, "reason": refusal.reason}}
-        )
+        self.service.record_close(self.connection.number, refusal.code, refusal.reason)
         await self.connection.close(refusal.code, refusal.reason)
         self.left()
 

@@ -113,7 +113,7 @@ class FakeSession:
             await connection.drop()
 
     def _end(self, connection: Connection, code: int, reason: str) -> None:
-        self.service.record("server", connection.number, {"_close": {"code": code, "reason": reason}})
+        self.service.record_close(connection.number, code, reason)
         self.detach(connection)
 
     async def fail(self, error: Exception, who: str = "the pretend model") -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from livetools.testing.late_results import late_results
 from livetools.testing.turn import Turn
 
 from .arguments import example
 from .choice import Declaration, Guess, choose, schema_of
-
-#: How the client tells a result whose call was lost with its connection: that asks for no other call.
-LATE_RESULT = re.compile(r"\[Result of (?P<name>\w+)\(.*: (?P<response>\{.*\})\]\s*$", re.DOTALL)
 
 
 class Pretend:
@@ -40,8 +37,8 @@ class Pretend:
 
     async def __call__(self, turn: Turn) -> None:
         declarations = [d for d in turn.session.declarations().values() if d.get("name")]
-        if late := LATE_RESULT.match(turn.text):
-            await turn.say(f"{late['name']} says: {late['response']}")
+        if late := late_results(turn.text):  # of calls that were lost: they ask for no other call
+            await turn.say(" ".join(f"{name} says: {response}" for name, response in late))
             return
         decision = self._decide(turn, declarations)
         if not decision:

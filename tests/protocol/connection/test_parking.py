@@ -167,9 +167,18 @@ def test_of_several_wishes_the_earliest_bound_holds() -> None:
 
 
 def test_it_may_be_called_off() -> None:
-    d = park(text(live()), within=1)
-    d.machine.parking.call_off()
+    d = text(live())
+    d.machine.stay(d.machine.park(d.now, 1))
     assert not parked(handle(d.later(5).say("Hi.").turn_complete(), "h2"))
+
+
+def test_who_calls_it_off_does_so_for_himself_alone() -> None:
+    d = text(live())
+    wishes = [d.machine.park(d.now, within) for within in (1, 60, 1)]
+    d.machine.stay(wishes.pop(0))
+    d.machine.stay(wishes.pop())
+    assert not parked(d.later(5))
+    assert parked(handle(d.say("Hi.").turn_complete(), "h2"))
 
 
 @pytest.mark.parametrize("code", [1008, 1011])

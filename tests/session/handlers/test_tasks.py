@@ -495,6 +495,27 @@ async def test_a_generator_is_gathered_on_a_model_that_does_not(opened: Opened) 
         assert await answer(line, call("tocks")) == {"output": [0, 1, 2]}
 
 
+@pytest.mark.parametrize("model", ["gemini-3.8-live", "gemini-3.1-flash-live-preview"])
+async def test_what_a_generator_yields_to_be_awaited_is_awaited(opened: Opened, model: str) -> None:
+    async def double(n: int) -> int:
+        return 2 * n
+
+    @tool
+    async def count() -> Any:
+        yield double(1)
+
+    @tool
+    def count_too() -> Iterator[object]:
+        yield double(1)
+
+    async with opened([count, count_too], model=model) as line:
+        for name in ("count", "count_too"):
+            line.call(call(name, name))
+            first, *_ = await line.responses(2 if "3.8" in model else 1)
+            assert first["response"] == {"output": 2 if "3.8" in model else [2]}
+    assert await Tool(count).call({}) == await Tool(count_too).call({}) == {"output": [2]}
+
+
 async def test_a_cancelled_generator_runs_its_clean_up(opened: Opened) -> None:
     closed = threading.Event()
 

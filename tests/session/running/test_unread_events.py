@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from types import MappingProxyType
+from typing import get_args
 
 import anyio
 import pytest
 from support.waiting import everybody_waits
 
+from livetools import events
 from livetools.errors import ConcurrencyError, ServerError, ToolError
 from livetools.events import (
     AudioChunk,
@@ -307,4 +309,43 @@ async def test_results_and_arguments_have_a_weight() -> None:
     for n in range(100):
         call = Call(str(n), "f", MappingProxyType({"text": "x" * 400}))
         inbox.put([ToolFinished(call, {"output": ["y" * 400]}, ToolError("z"), 0.1)])
-    assert 5 < len(await drained(inbox)) < 12
+    assert 14 < len(await drained(inbox)) < 24
+
+
+LONG = "x" * 4_000
+CALL = Call("1", "f", {"text": LONG})
+LARGE_EVENTS: list[Event] = [
+    events.TextChunk(LONG),
+    events.ThoughtChunk(LONG),
+    events.AudioChunk(LONG.encode()),
+    events.VideoChunk(LONG.encode(), "video/mp4"),
+    events.InputTranscript(LONG),
+    events.InputTranscript("x", words=(events.Word("x"),) * 20),
+    events.OutputTranscript(LONG),
+    events.OutputTranscript("x", words=(events.Word("x"),) * 20),
+    events.ToolStarted(CALL),
+    events.ToolProgress(CALL, None),
+    events.ToolProgress(Call("1", "f"), LONG.encode()),
+    events.ToolFinished(CALL, {}, None, 0.1),
+    events.ToolFinished(Call("1", "f"), {"output": LONG}, None, 0.1),
+    events.ToolCancelled(CALL),
+    events.ToolLost(CALL, "text"),
+    events.ApprovalRequested(CALL),
+    events.UsageUpdate(events.Usage(raw={"a": LONG})),
+    events.CodeChunk(LONG, "PYTHON"),
+    events.Grounding({"chunks": [{"title": LONG}]}),
+    events.UnknownMessage([LONG]),
+]
+SMALL_EVENTS = {
+    events.SessionStarted, events.Interrupted, events.GenerationComplete, events.TurnComplete, events.VoiceActivity,
+    events.GoAway, events.HandleUpdate, events.Reconnecting, events.Reconnected, events.HandedOff, events.Stalled,
+    events.InputDropped,
+}  # fmt: skip
+
+
+async def test_what_is_large_in_an_event_of_any_kind_counts_towards_the_bound() -> None:
+    for event in LARGE_EVENTS:
+        inbox = UnreadEvents(bound=10_000)
+        inbox.put([event] * 4)
+        assert 1 <= len(await drained(inbox)) <= 2, event
+    assert {*map(type, LARGE_EVENTS)} | SMALL_EVENTS == set(get_args(Event))

@@ -1,11 +1,11 @@
-"""Secrets that callers must show."""
+"""Checks of options; those of seconds, texts and functions are tested with the bridges that take them."""
 
 from __future__ import annotations
 
 import pytest
 
 from livetools import ConfigError
-from livetools.integrations.relay.secret import checked_secret
+from livetools.integrations.shared.option_checks import checked_secret
 
 
 @pytest.mark.parametrize("value", ["", " ", "\n\t", 7, b"secret", True])

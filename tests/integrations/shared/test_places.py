@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livetools import ConfigError
-from livetools.integrations.relay.places import Places
+from livetools.integrations.shared.places import Places
 
 
 def test_one_caller_has_no_more_places_than_its_share_and_takes_none_of_the_others():

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from livetools.errors import ConfigError
+from .option_checks import checked_bound
 
-
-def checked_bound(bound: int | None, name: str) -> int | None:
-    """The bound as it is. Raises ``ConfigError`` unless it is ``None`` or an integer from 1 on."""
-    if bound is not None and (type(bound) is not int or bound < 1):
-        raise ConfigError(f"{name}={bound!r:.40}: expected a number of sessions from 1 on, or None")
-    return bound
+#: Sessions that a bridge has at once, lingering ones too, and those of one caller, unless told otherwise.
+MAX_SESSIONS, MAX_PER_CALLER = 100, 4
 
 
 class Places:
