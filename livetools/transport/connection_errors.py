@@ -96,7 +96,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and current().stage == "TLS":
         return _no_tls(where, why)
-    # socks5:// and socks4:// look up the host here; that the proxy itself has no address is told in another error.
+    # socks5:// and socks4:// look up the host here. A proxy without an address gives another kind of error.
     host_unknown = isinstance(error, socket.gaierror) and (proxy or "").startswith("socks")
     if proxy is not None and isinstance(error, OSError) and not host_unknown:
         return ConnectFailed(
