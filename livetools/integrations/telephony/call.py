@@ -6,6 +6,7 @@ import contextlib
 import inspect
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -74,7 +75,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             place.enter_context(_place(type(provider), options.max_sessions))
             deps = None if options.deps is None else await _maybe(options.deps(start.frame))
             store = None if options.stores is None else options.stores(start.frame)
-            again = partial(_session, agent, options.idle, deps=deps, handle_store=store)
+            again = partial(open_agent, agent, deps=deps, handle_store=store)
             session = again()
             continues = store is not None and await store.load() is not None
             if continues:
@@ -96,12 +97,6 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
                     await call.run(session, again if continues else None)
             finally:
                 call.over.set()
-
-
-def _session(agent: AgentLike, idle: float | None, **options: object) -> Session:
-    """A session of the agent. The ``idle`` of the bridge is in the place of the agent's own."""
-    session = open_agent(agent, **options)
-    return session if idle is None else adjust(session, idle=idle)
 
 
 #: Calls that this process has, by the class of their provider.
@@ -267,12 +262,20 @@ class Call:
     # The session
 
     async def _converse(self, session: Session, again: Callable[[], Session] | None) -> Reason:
+        session = self._adjusted(session)
+        entering: AbstractAsyncContextManager[Session] = session
+        if again is not None:
+            entering = resumed_session(session, lambda: self._adjusted(again()), self._clock)
         with anyio.CancelScope() as self._opening:
-            async with session if again is None else resumed_session(session, again, self._clock) as session:
+            async with entering as session:
                 self._opening, self._session = None, session
                 if not self._gone.is_set():
                     return await self._both_ways(session)
         return "hangup"
+
+    def _adjusted(self, session: Session) -> Session:
+        """The session with what the bridge says in the place of the agent's own."""
+        return session if self._options.idle is None else adjust(session, idle=self._options.idle)
 
     async def _both_ways(self, session: Session) -> Reason:
         listen(session, self._count)
