@@ -164,10 +164,7 @@ class Reception:
 
     def _said(self, event: Event, now: float) -> None:
         """Something was said, by either side, or was cut off; or an event that only has to be reported."""
-        if type(event) in SPOKEN and _only_a_mark(event):
-            if not self.suppressed:
-                self.tell(event)
-        elif type(event) in SPOKEN:
+        if type(event) in SPOKEN and not _only_a_mark(event):
             if self.tokens.over:
                 self.tokens.begins()
             heard: Event | None = event

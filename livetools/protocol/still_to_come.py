@@ -63,8 +63,9 @@ class Pending:
     def snapshot(self) -> Snapshot:
         """What a loss of the connection would cost now."""
         dispatch, calls = self._dispatch, self._dispatch.calls
+        follows = bool(calls.texts) or any(r.state in HELD for r in calls.records.values())
         if calls.ledger.waited_for:
-            return Snapshot("tool", dispatch.outbox.awaited)
+            return Snapshot("tool", dispatch.outbox.awaited, follows)
         # An answer that waits to be written must go out on the link that asked: on another one it is ignored.
-        busy = calls.replies.queue or dispatch.input.queue or dispatch.ahead
-        return Snapshot("turn" if busy or not dispatch.turns.idle else "idle", dispatch.outbox.awaited)
+        quiet = dispatch.turns.idle and not (calls.replies.queue or dispatch.input.queue or dispatch.ahead)
+        return Snapshot("idle" if quiet else "turn", dispatch.outbox.awaited, follows)

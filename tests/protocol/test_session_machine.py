@@ -875,6 +875,28 @@ def test_a_clean_close_ends_the_session_but_not_with_an_open_call() -> None:
     assert "Reconnecting" in d.names
 
 
+MANUAL = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
+
+
+@pytest.mark.parametrize("state", ["in the background", "lost", "lost, and its result is due"])
+def test_nor_while_the_result_of_a_call_is_to_follow_as_text(state: str) -> None:
+    d = Driver(plan(replace(ECHO, background=state == "in the background"), setup=MANUAL), PATIENT).live()
+    d.call(("c1", "echo"))
+    if state != "in the background":
+        d.drop(1006).later(1).establish()
+    if state == "lost, and its result is due":
+        d.machine.activity(True, d.now)  # it waits for a quiet moment
+        d.settle("c1")
+    d.drop(1000)
+    assert d.ended == []
+    if state != "lost, and its result is due":
+        d.later(1).establish().settle("c1")
+    else:
+        d.machine.activity(False, d.now)
+        d.later(1).establish()
+    assert len(d.later(30).texts()) == 1
+
+
 def test_go_away_moves_in_a_quiet_moment_and_shows_the_handle_only_when_the_old_socket_is_closed() -> None:
     d = Driver(plan(ECHO), PATIENT).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}).call(("c1", "echo"))

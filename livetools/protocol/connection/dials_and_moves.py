@@ -45,6 +45,7 @@ class Snapshot(Struct, frozen=True):
     #: A call is open; or something is expected from the model; or nobody would lose anything with the connection.
     doing: Literal["tool", "turn", "idle"] = "idle"
     asked: bool = False  # a pong is awaited that will say what was read
+    follows: bool = False  # a result follows as text: of a call that was lost, or that is in the background
 
 
 class SendSetup(Struct, frozen=True, gc=False):
@@ -149,10 +150,8 @@ class Connection:
         self._alive.discard(link)
         # Before the move, which changes the state: only the loss of an open session counts, not a failed dial or a
         # clean end.
-        event, transition = (
-            self._event_of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE),
-            Transition(now, snapshot, close),
-        )
+        event = self._event_of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE)
+        transition = Transition(now, snapshot, close)
         if event is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
             self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
         return self._move(event, transition)
@@ -324,10 +323,10 @@ class Connection:
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
         """What the close means in this state: its error (``None``: a clean end), and whether to dial again."""
-        # A close with 1000 ends the session in order, except after a goAway or while a call is open: then the service
-        # drops it.
+        # A close with 1000 ends the session in order, except after a goAway or while a call is open (a lost one and one
+        # in the background, too): then the service drops it.
         doing = transition.snapshot.doing
-        planned = self.state is not LinkState.LIVE or doing == "tool"
+        planned = self.state is not LinkState.LIVE or doing == "tool" or transition.snapshot.follows
         phase = {LinkState.DIALING: "connect", LinkState.SETUP: "setup"}.get(self.state, doing)
         return close_codes.judge(transition.close, phase, planned=planned)
 

@@ -24,8 +24,7 @@ from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
 
 #: What is clearly about the key or the quota.
 HTTP_STATUSES: Mapping[int, Verdict] = {
-    401: Verdict(AuthenticationError, "no", KEY),
-    403: Verdict(AuthenticationError, "no", KEY),
+    **dict.fromkeys((401, 403), Verdict(AuthenticationError, "no", KEY)),
     429: Verdict(QuotaExceeded, "yes", BILLING),
 }
 HTTP_FAILING = Verdict(ServerError, "yes", "try again later")  # 500 and above

@@ -109,8 +109,7 @@ class BlockedLoop:
             return
         if seen and seen[-1].job is job:  # this was noted already
             return
-        code = frame.f_code
-        place = f"{code.co_filename}, line {frame.f_lineno}, in {code.co_name}"
+        place = f"{frame.f_code.co_filename}, line {frame.f_lineno}, in {frame.f_code.co_name}"
         seen.append(_Seen(now, job, blocks, place))
         if len(seen) == 1:
             try:

@@ -152,12 +152,12 @@ class ToolRunner:
         """Run a part of a handler in a thread of the session's."""
         job.way_back = job.way_back or FromThread()
         self.threads = self.threads or DaemonThreads()
-        return await self._submitted(job, self.threads.submit(job.way_back.run, function))
+        return await self._submitted(job, job.way_back.submit(self.threads, function))
 
     async def _unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
-        return await result_of(self.aside.submit(FromThread().run, function))
+        return await result_of(FromThread().submit(self.aside, function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future
