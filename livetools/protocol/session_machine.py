@@ -480,7 +480,9 @@ class Machine(View):
             return
         # In this order: what is written again, and then the end or a move, which looks at what is to be written.
         for text in self.dispatch.untried:
-            if text.answer is not None and text.answer.spent and text not in self.input.queue:
+            # Beside an exchange nothing else is asked again: its answer could not be told from that of the question.
+            apart = self.turns.exchange in (None, text.exchange)
+            if apart and text.answer is not None and text.answer.spent and text not in self.input.queue:
                 self.input.again(text)
         # Most sessions have neither, and this is asked after every input.
         if (self.calls.end or self.limits.limited) and (end := self._end_due() or self.limits.due(now)):
