@@ -57,7 +57,7 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         if any(isinstance(one, EncodedBytes) for one in inner[1:]):
-            return annotation  # pydantic's Base64Bytes and the like, which decode by themselves
+            return annotation  # pydantic's Base64Bytes and others, which decode by themselves
         return _annotated(fit(inner[0], seen), [_described(m) for m in inner[1:]])
     if origin in (Union, types.UnionType):
         return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple

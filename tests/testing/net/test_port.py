@@ -18,9 +18,9 @@ pytestmark = pytest.mark.anyio
 
 def test_a_fake_server_serves_where_python_leaves_out_assertions():
     program = (
-        "import asyncio, livetools, livetools.testing\n"
+        "import asyncio, livetools, livetools.testing; MODEL = 'gemini-3.8-live'\n"
         "async def main():\n"
-        "    async with livetools.testing.FakeLiveServer() as s, livetools.connect('m', **s.options) as session:\n"
+        "    async with livetools.testing.FakeLiveServer() as s, livetools.connect(MODEL, **s.options) as session:\n"
         "        print(await session.ask('hello'))\n"
         "asyncio.run(main())\n"
     )
