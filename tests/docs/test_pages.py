@@ -104,7 +104,7 @@ def test_the_evals_of_the_guide_pass_offline(tmp_path):
     with forgotten(tmp_path):
         result = CliRunner().invoke(app, ["eval", "--fake", str(tmp_path / "restaurant.yaml")])
     assert result.exit_code == 0, result.output
-    assert "2 passed, 0 failed; 1 expectations skipped" in result.output
+    assert "2 passed, 0 failed; 1 expectation skipped" in result.output
 
 
 def run(text: str, name: str, names: dict[str, Any]) -> None:
