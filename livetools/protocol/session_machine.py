@@ -180,9 +180,7 @@ class Machine(View):
                 " send the audio"
             )
         if start and self.input.in_activity:
-            raise LocalProtocolError(
-                "activity() inside an activity: leave the first one before the next begins"
-            )
+            raise LocalProtocolError("activity() inside an activity: leave it before the next begins")
         self._now = now
         self.speech.user(start, now)
         self.input.activity(start, outgoing.activity(start))

@@ -87,9 +87,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     causes = list(_causes(error))
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
     if isinstance(tls, ssl.SSLCertVerificationError):
-        return ConnectFailed(
-            f"the certificate of {where} is not accepted: {tls.verify_message}. {_authorities()}"
-        )
+        return ConnectFailed(f"the certificate of {where} is refused: {tls.verify_message}. {_authorities()}")
     if tls is not None:
         return _no_tls(where, tls.reason or str(tls))
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__

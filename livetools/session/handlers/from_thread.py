@@ -58,7 +58,7 @@ class FromThread:
                 await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=threads.limiter)
 
         future, work = threads.piece_of_work(run)
-        # Each is entered once, and a generator takes a thread for each step.
+        # A scope is entered once, and a generator takes a thread for each step.
         self._scope = anyio.CancelScope()
         trio.lowlevel.spawn_system_task(take_thread, self._scope)
         return future
