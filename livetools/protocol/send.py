@@ -50,9 +50,7 @@ class Dispatch:
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order
     since: float = inf  # something waits for a quiet moment; inf: nothing
-    untried: tuple[
-        Item, ...
-    ] = ()  # texts that a resumed session got first: it may spend one on an earlier call
+    untried: tuple[Item, ...] = ()  # texts that a resumed session may spend on an earlier call
 
     def __bool__(self) -> bool:
         """Whether anything waits to be written."""
@@ -145,9 +143,8 @@ class Dispatch:
         """Take the answers that are ready, and note for each what will prove that it was read."""
         turns, ledger = self.turns, self.calls.ledger
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
-        alone = (
-            ledger.blocking and not self.input.streams and turns.ends_at_most <= (0 if ledger.ending else 1)
-        )
+        own_ends = 0 if ledger.ending else 1
+        alone = ledger.blocking and not self.input.streams and turns.ends_at_most <= own_ends
         at_latest = -inf if alone else inf
         messages, wrote = self.calls.replies.take(), self.outbox.wrote
         for first in messages:

@@ -167,9 +167,7 @@ def connect(
         )
         # A store without handles would stay empty, and the program would believe that it can resume.
         if handle_store is not None and not plan.resumption:
-            raise ConfigError(
-                f"handle_store is given, and {model} is asked for no handles: leave one of them out"
-            )
+            raise ConfigError(f"handle_store is given, and {model} is asked for no handles: leave one out")
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
         transcript = Transcript(max_bytes=max_history, transcribed=plan.transcribed)
         rest = policy, deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
+from support.waiting import until_true
 
 import livetools
 from livetools import Call, ConfigError
@@ -103,8 +103,7 @@ async def test_what_waits_for_a_worker_is_withdrawn_and_what_runs_is_abandoned(
 
     async def model(turn: Turn) -> None:
         first = await turn.start_call("sleep", path=path, seconds=2.0)
-        while not os.path.exists(path):
-            await anyio.sleep(0.01)
+        await until_true(lambda: os.path.exists(path))
         second = await turn.start_call("sleep", path=path, seconds=0.1)
         await turn.cancel(first, second)
         await turn.say("never mind")

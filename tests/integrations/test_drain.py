@@ -17,7 +17,7 @@ from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Closed, browser
-from support.waiting import everybody_waits
+from support.waiting import everybody_waits, until_true
 
 import livetools
 from livetools.integrations.drain import Drain
@@ -399,14 +399,10 @@ async def test_sigterm_drains_before_the_server_hears_of_it(stopped: list[int]) 
         group.start_soon(held.hold, drain)
         async with drain.lifespan():
             signal.raise_signal(signal.SIGTERM)
-            with anyio.fail_after(30):
-                while not held.asked:
-                    await anyio.sleep(0.001)
+            await until_true(lambda: held.asked)
             assert (drain.began, held.asked, stopped) == (True, [7], [])
             held.may_end.set()
-            with anyio.fail_after(30):
-                while not stopped:
-                    await anyio.sleep(0.001)
+            await until_true(lambda: stopped)
     assert stopped == [signal.SIGTERM]
 
 

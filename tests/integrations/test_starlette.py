@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Browser, Closed, browser
 from support.browser import serving
-from support.waiting import everybody_waits
+from support.waiting import everybody_waits, until_true
 
 import livetools
 from livetools import Agent, ConfigError, Tool, ToolContext, ToolResult, tool
@@ -61,9 +61,7 @@ async def server():
 
 async def ended(server: FakeLiveServer) -> None:
     """The model's end of the first session is gone."""
-    with anyio.fail_after(30):
-        while server.sessions[0].connection is not None:
-            await anyio.sleep(0.001)
+    await until_true(lambda: server.sessions[0].connection is None)
 
 
 def agent_of(server: FakeLiveServer, **options: Any) -> Callable[..., livetools.Session]:
@@ -260,9 +258,7 @@ async def test_a_page_that_never_spoke_does_not_linger(server):
     for _ in range(3):
         async with browser(app) as page:
             await page.until("ready")
-        with anyio.fail_after(30):
-            while app.drain.held:
-                await anyio.sleep(0.001)
+        await until_true(lambda: not app.drain.held)
 
 
 @pytest.mark.parametrize(

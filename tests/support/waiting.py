@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -29,6 +29,13 @@ async def everybody_waits() -> None:
         await asyncio.sleep(0)
         quiet = quiet + 1 if all(_waits(task) for task in asyncio.all_tasks() if task is not here) else 0
     return None
+
+
+async def until_true(condition: Callable[[], object], within: float = 30.0) -> None:
+    """Wait for what a socket, a thread or another process does, where no event tells of it. Raises ``TimeoutError``."""
+    with anyio.fail_after(within):
+        while not condition():
+            await anyio.sleep(0.001)
 
 
 def _waits(task: asyncio.Task[Any]) -> bool:

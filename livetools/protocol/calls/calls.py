@@ -69,9 +69,8 @@ class Calls:
         # then tick finds nothing to do, and looks for the next.
         self.due = inf
         self._newest_due = inf  # the same of the calls that began to wait since all were looked at
-        self._coming: list[
-            tuple[float, int]
-        ] = []  # the deadlines of the others, and their runs; the first is the last
+        # The deadlines of the others, and their runs; the first is the last.
+        self._coming: list[tuple[float, int]] = []
 
     # Inputs
 

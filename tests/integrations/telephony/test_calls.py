@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 import pytest
 from support.phone import TELNYX_START, TWILIO_START, phone, recorded, settled, tone
+from support.waiting import until_true
 
 import livetools
 from livetools import ConfigError, ToolContext, ToolResult
@@ -135,8 +136,7 @@ async def test_deps_are_made_of_the_start_frame(bridge: Any, start: dict[str, An
     async with FakeLiveServer(model) as server:
         async with phone(bridge, agent_of(server, tools=[whose]), start, deps=deps, greeting="Go.") as line:
             line.begin()
-            while not got:
-                await anyio.sleep(0.01)
+            await until_true(lambda: got)
     assert got == [{"output": "7"}]
 
 
@@ -241,9 +241,7 @@ async def test_sound_out_of_order_is_put_in_order() -> None:
                     line.media(b"\x00" * 160, chunk=n + 1, track="outbound")
                 for n in range(50):
                     line.media(SILENCE[:160], chunk=21 + n)
-                with anyio.fail_after(5):
-                    while len(heard) < 1 + (order != range(20)):
-                        await anyio.sleep(0.01)
+                await until_true(lambda wanted=1 + (order != range(20)): len(heard) >= wanted)
     assert heard[0][:12_000] == heard[1][:12_000]
 
 
@@ -288,8 +286,7 @@ async def test_keys_go_to_the_model_as_a_text() -> None:
                     await anyio.sleep(0.01)
                     clock.advance(0.1)
                 line.press("3#")
-                while len(texts) < 2:
-                    await anyio.sleep(0.01)
+                await until_true(lambda: len(texts) >= 2)
     assert "12" in texts[0]
     assert "3#" in texts[1]
 
@@ -298,8 +295,7 @@ async def test_without_a_greeting_the_bridge_says_nothing() -> None:
     async with FakeLiveServer(says("Hi.")) as server:
         async with phone(twilio, agent_of(server)) as line:
             line.begin()
-            while len(server.frames) < 2:
-                await anyio.sleep(0.01)
+            await until_true(lambda: len(server.frames) >= 2)
             await anyio.sleep(0.1)
             sent = [frame for frame in server.frames if frame.direction == "client"]
         assert [next(iter(frame.message)) for frame in sent] == ["setup"]
@@ -349,8 +345,7 @@ async def test_marks_that_never_come_are_not_waited_for_for_ever() -> None:
         async with phone(twilio, agent_of(server, tools=[hang_up]), greeting="Go.", clock=clock) as line:
             line.begin()
             await line.until("mark")
-            while clock.sleepers == 0:
-                await anyio.sleep(0.01)
+            await until_true(lambda: clock.sleepers)
             clock.advance(10.0)
             assert (await line.page.closed()).code == 1000
 
@@ -379,8 +374,7 @@ async def test_who_hangs_up_in_the_middle_of_a_tool_stops_it() -> None:
                 await started.wait()
                 line.hang_up()
                 await stopped.wait()
-                while not ended:
-                    await anyio.sleep(0.01)
+                await until_true(lambda: ended)
         server_of_a_call_that_is_never_answered.calls.clear()
     assert ended[0].reason == "hangup"
 
@@ -501,13 +495,9 @@ async def test_a_recorded_call_is_held_again(bridge: Any, codec: Any) -> None:
                 await line.receive()
             line.play()
             line.page.send(frames[-2])  # a key
-            with anyio.fail_after(5):
-                while not texts:
-                    await anyio.sleep(0.01)
+            await until_true(lambda: texts)
             line.page.send(frames[-1])  # stop
-            with anyio.fail_after(5):
-                while not ended:
-                    await anyio.sleep(0.01)
+            await until_true(lambda: ended)
     spoken = b"".join(codec.decode(base64.b64decode(m["payload"])) for m in in_order(frames))
     told = array("h", Resampler(8000, 16000, prompt=True)(spoken, last=True))
     assert heard[0][4000:60_000] in told.tobytes(), "every sample, in its order"
@@ -525,9 +515,7 @@ def in_order(frames: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 async def held(drain: Drain) -> None:
-    with anyio.fail_after(5):
-        while not drain.held:
-            await anyio.sleep(0.001)
+    await until_true(lambda: drain.held)
 
 
 async def test_a_call_is_parked_when_nobody_speaks_and_goes_on_with_its_next_stream() -> None:
@@ -563,6 +551,69 @@ async def test_a_call_is_parked_when_nobody_speaks_and_goes_on_with_its_next_str
     assert [each.reason for each in ended] == ["parked", "hangup"]
     assert heard.count("greeted") == 1
     assert "Good evening!" in heard[-1]
+
+
+async def remembers(turn: Any) -> None:
+    """Say everything that the user has said."""
+    said = [p["text"] for c in turn.session.history if c["role"] == "user" for p in c["parts"] if "text" in p]
+    await turn.say(" / ".join(said))
+
+
+async def continued(server: FakeLiveServer, store: MemoryHandleStore) -> Ended:
+    """A stream that continues the conversation of this store, in which one key is pressed: how it ended."""
+    ended: list[Ended] = []
+    async with phone(
+        twilio, agent_of(server), stores=lambda start: store, greeting="Greet them.", on_end=ended.append
+    ) as line:
+        line.begin()
+        line.press("5#")
+        await line.until("mark")
+        line.hang_up()
+    return ended[0]
+
+
+async def test_a_call_that_goes_on_waits_until_another_process_has_closed_its_session() -> None:
+    store, told = MemoryHandleStore(), anyio.Event()
+
+    async def other(server: FakeLiveServer) -> None:
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("one")
+            told.set()
+            await anyio.sleep(3)  # of virtual time
+
+    async with FakeLiveServer(remembers) as server, anyio.create_task_group() as group:
+        group.start_soon(other, server)
+        await told.wait()
+        ended = await continued(server, store)
+    assert (ended.reason, ended.error) == ("hangup", None)
+    assert server.sessions[0].history[-1]["parts"][0]["text"].startswith("one / ")
+
+
+async def test_a_call_that_was_resumed_before_another_process_saved_its_last_handle_is_resumed_again() -> (
+    None
+):
+    class Late(MemoryHandleStore):
+        """What is read here twice is the handle before the last one: the other process has not saved that yet."""
+
+        early: list[str | None]
+
+        async def load(self) -> str | None:
+            return self.early.pop(0) if self.early else self.handle
+
+    store = Late()
+    store.early = []
+    async with FakeLiveServer(remembers) as server:
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("one")
+            first = await session.park()
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("two")
+            last = await session.park()
+        assert first != last == store.handle
+        store.early = [first, first]
+        ended = await continued(server, store)
+    assert (ended.reason, ended.error) == ("hangup", None)
+    assert ended.contents[-1]["parts"][0]["text"].startswith("one / two / ")
 
 
 async def test_a_process_waits_for_a_call_that_cannot_go_on_elsewhere() -> None:

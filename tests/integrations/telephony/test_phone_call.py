@@ -12,6 +12,7 @@ import anyio
 import anyio.from_thread
 import pytest
 from support.phone_app import app_of
+from support.waiting import until_true
 
 from livetools import ConfigError, LocalProtocolError, ToolError
 from livetools.integrations.telephony import (
@@ -90,8 +91,7 @@ async def test_keys_that_no_phone_has_are_an_error_for_the_model() -> None:
 
     async with FakeLiveServer(model) as server:
         async with Caller(app_of(server, twilio, tools=[press_keys], greeting="Go."), "/call"):
-            while not got:
-                await anyio.sleep(0.01)
+            await until_true(lambda: got)
     assert "keys are 1 to 64" in got[0]["error"]
 
 
@@ -211,8 +211,7 @@ async def test_the_call_is_there_for_tools_in_threads_and_for_nobody_outside() -
 
     async with FakeLiveServer(model) as server:
         async with Caller(app_of(server, twilio, tools=[whose], greeting="Go."), "/call") as caller:
-            while not got:
-                await anyio.sleep(0.01)
+            await until_true(lambda: got)
             await caller.hear()
     assert got == [{"output": CALLS["twilio"]}]
     assert caller.pressed == "1"
@@ -233,9 +232,7 @@ async def test_what_keeps_the_call_past_its_end_keeps_no_session_and_is_told_so(
 
     async with FakeLiveServer(model) as server:
         async with Caller(app_of(server, twilio, tools=[keep], greeting="Go."), "/call"):
-            with anyio.fail_after(30):
-                while not kept:
-                    await anyio.sleep(0.01)
+            await until_true(lambda: kept)
     with pytest.raises(LocalProtocolError, match="the phone call has ended"):
         await kept[0].press("1")
 
@@ -256,8 +253,7 @@ async def test_without_an_account_a_transfer_says_what_is_missing() -> None:
 
     async with FakeLiveServer(model) as server:
         async with Caller(app_of(server, twilio, tools=[move], greeting="Go."), "/call"):
-            while not got:
-                await anyio.sleep(0.01)
+            await until_true(lambda: got)
     assert "pass account= to the bridge" in got[0]["error"]
 
 
@@ -285,14 +281,12 @@ async def test_a_caller_hears_a_sound_while_a_tool_runs_and_then_the_answer(tmp_
     async with FakeLiveServer(calling("search")) as server:
         app = app_of(server, twilio, tools=[search], greeting="Go.", hold_sound=hold)
         async with Caller(app, "/call") as caller:
-            while not caller.heard:
-                await anyio.sleep(0.05)
+            await until_true(lambda: caller.heard)
             level = array("h", caller.heard)
             assert min(level[:200]) > 10_000, "it is the sound"
             assert caller.cleared == 0
             release.set()
-            while min(array("h", caller.heard)) > -1000:  # and then a voice
-                await anyio.sleep(0.01)
+            await until_true(lambda: min(array("h", caller.heard)) <= -1000)  # and then a voice
     assert caller.cleared == 1
 
 

@@ -15,6 +15,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
+from support.waiting import until_true
 
 import livetools
 from livetools import ConfigError, ToolResult
@@ -200,9 +201,7 @@ async def test_who_cuts_in_clears_the_line() -> None:
         ) as caller:
             await caller.hear()
             await caller.speak()
-            with anyio.fail_after(5):
-                while not caller.cleared:
-                    await anyio.sleep(0.01)
+            await until_true(lambda: caller.cleared)
 
 
 @pytest.mark.parametrize(

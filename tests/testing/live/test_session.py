@@ -6,6 +6,7 @@ import re
 
 import anyio
 import pytest
+from support.waiting import until_true
 
 from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
 from livetools.setup.model_profiles import ModelProfile, find
@@ -133,8 +134,7 @@ async def test_it_waits_until_the_model_has_ended_its_turn():
 
         async with connect("gemini-3.8-live", **server.options) as session:
             await session.send_text("Tell a story.")
-            while not server.sessions[0].so_far.text:
-                await anyio.sleep(0.01)
+            await until_true(lambda: server.sessions[0].so_far.text)
             group.start_soon(server.sessions[0].speak, "By the way.")
             await anyio.sleep(0.05)
             go_on.set()
@@ -188,8 +188,7 @@ async def test_a_client_that_cuts_in_ends_it():
 
         async with connect("gemini-3.8-live", **server.options) as session:
             group.start_soon(speak)
-            while not server.sessions[0].so_far.text:
-                await anyio.sleep(0.01)
+            await until_true(lambda: server.sessions[0].so_far.text)
             assert str(await session.ask("Stop.")) == "Stop."
 
 

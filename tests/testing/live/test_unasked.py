@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from support.waiting import until_true
 
 from livetools import OutputTranscript, TurnComplete, connect
 from livetools.testing import FakeLiveServer
@@ -34,8 +35,7 @@ async def test_who_gives_up_waiting_leaves_no_half_turn_behind():
     async with FakeLiveServer(model) as server:
         async with connect("gemini-3.8-live", **server.options) as session:
             await session.send_text("One.")
-            while not server.sessions[0].so_far.text:
-                await anyio.sleep(0.01)
+            await until_true(lambda: server.sessions[0].so_far.text)
             with anyio.move_on_after(0.05) as waiting:
                 await server.sessions[0].speak("By the way.")
             assert waiting.cancelled_caught
