@@ -25,7 +25,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.turns.speech_times import SpeechTimes
 
 from .messages import outgoing
 

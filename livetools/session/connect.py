@@ -9,8 +9,7 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
-from livetools.setup import config_fields
-from livetools.setup import option_defaults as defaults
+from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import OPTIONS, Expected, check
