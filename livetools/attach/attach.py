@@ -32,7 +32,7 @@ from livetools.session.running import leaving
 from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
-from livetools.setup import option_defaults as defaults
+from livetools.setup import defaults
 from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan

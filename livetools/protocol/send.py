@@ -25,7 +25,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.turns.speech_times import SpeechTimes
 
 from .messages import outgoing
 
@@ -68,9 +68,9 @@ class Dispatch:
 
     # What the model is to say, asked or not
 
-    def speak(self, item: Item) -> None:
-        """The model is to say this unasked, at the next quiet moment."""
-        self.unasked = (*self.unasked, item)
+    def speak(self, item: Item, since: float = inf) -> None:
+        """The model is to say this unasked, at the next quiet moment, as if that had been waited for ``since`` then."""
+        self.unasked, self.since = (*self.unasked, item), min(self.since, since)
 
     def text(
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()

@@ -9,8 +9,7 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
-from livetools.setup import config_fields
-from livetools.setup import option_defaults as defaults
+from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import OPTIONS, Expected, check
@@ -207,8 +206,7 @@ _EXPECTED: Mapping[str, Expected] = {
     "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
     "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(
-        ("project", "location", "api_version"),
-        (lambda v: v is None or isinstance(v, str), "a string"),
+        ("project", "location", "api_version"), (lambda v: v is None or isinstance(v, str), "a string")
     ),
 }
 

@@ -88,9 +88,8 @@ class Page:
         """Write something every ``HEARTBEAT`` seconds or sooner, so that a page notices a dead line. Never returns."""
         while True:
             self._wrote = False
-            await clock.sleep_until(
-                clock.now() + HEARTBEAT / 2
-            )  # nothing in one half: by the end of the next
+            # Where nothing was written in one half, something is by the end of the next.
+            await clock.sleep_until(clock.now() + HEARTBEAT / 2)
             if not self._wrote and not self._notices:
                 self.tell({"type": "alive"})
 
