@@ -50,9 +50,8 @@ class Dispatch:
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order
     since: float = inf  # something waits for a quiet moment; inf: nothing
-    untried: tuple[
-        Item, ...
-    ] = ()  # texts that a resumed session got first: it may spend one on an earlier call
+    #: Texts that a resumed session got first: it may spend one on an earlier call.
+    untried: tuple[Item, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything waits to be written."""

@@ -103,9 +103,7 @@ class Plan(SessionFacts):
     # what the model is sent, and when
     input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
     undeclared: CallPolicy = UNDECLARED  # of a call to what was not declared
-    hears_user: bool = (
-        True  # a transcript of the user's words may be asked for: the config does not turn it off
-    )
+    hears_user: bool = True  # the config does not turn the transcript of the user's words off
 
     # the line
     resumption: bool = True  # ask for handles

@@ -150,10 +150,8 @@ class Connection:
         self._alive.discard(link)
         # Before the move, which changes the state: only the loss of an open session counts, not a failed dial or a
         # clean end.
-        event, transition = (
-            self._event_of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE),
-            Transition(now, snapshot, close),
-        )
+        event = self._event_of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE)
+        transition = Transition(now, snapshot, close)
         if event is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
             self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
         return self._move(event, transition)
