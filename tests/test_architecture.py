@@ -407,3 +407,10 @@ PRIVATE_ALLOWED = {
 def test_no_private_name_of_a_dependency_is_used(path: Path) -> None:
     if path.name not in PRIVATE_ALLOWED.values():
         assert not [*private_names(path)]
+
+
+@EACH_MODULE
+def test_nor_is_one_reached_through_the_globals_of_a_function(path: Path) -> None:
+    assert not [
+        node for node in nodes(path) if isinstance(node, ast.Attribute) and node.attr == "__globals__"
+    ]

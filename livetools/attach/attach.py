@@ -32,7 +32,7 @@ from livetools.session.running import leaving
 from livetools.session.running.clock import SYSTEM_CLOCK
 from livetools.session.running.driver import Driver
 from livetools.session.running.task_host import Host, Starter
-from livetools.setup import option_defaults as defaults
+from livetools.setup import defaults
 from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
@@ -164,22 +164,24 @@ class Attached:
         self._reading = False
 
     async def __aenter__(self) -> Self:
+        """Begin to answer. Raises ``ConcurrencyError`` while another ``attach`` answers this session's calls; it may be
+        entered again once that one is left."""
         if on_trio():
             raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
         if self._host.loop is not None:
             raise LocalProtocolError("an attached session is entered once; attach() again for another one")
+        if _attached.setdefault(id(self._session), self) is not self:
+            raise ConcurrencyError(
+                "this SDK session is attached already, and what one reads the other does not hear:"
+                " give all the tools to one attach()"
+            )
         for warning in self._plan.warnings:
             log.warning("%s", warning)
         await self._host.start(self._main)
         return self
 
     async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        """Serve the calls until the context is left. Raises ``ConcurrencyError`` for a session that has an owner."""
-        if _attached.setdefault(id(self._session), self) is not self:
-            raise ConcurrencyError(
-                "this SDK session is attached already, and what one reads the other does not hear:"
-                " give all the tools to one attach()"
-            )
+        """Serve the calls until the context is left."""
         async with Starter(group) as starter:
             driver = _AttachedDriver(self._session, self._plan, starter, self._hooks, self._deps)
             self._driver = driver

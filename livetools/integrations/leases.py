@@ -38,9 +38,8 @@ class Leases:
     def begin(self) -> None:
         """Take the lease: from now on it is renewed. Raises what the database raises."""
         url = _url(self._database)
-        wait = (
-            {"timeout": 30} if url.drivername.startswith("sqlite") else {}
-        )  # for DBOS, which writes to it too
+        # DBOS writes to it too.
+        wait = {"timeout": 30} if url.drivername.startswith("sqlite") else {}
         self._engine = sa.create_engine(url, connect_args=wait)
         self._make_table()
         self._renew()

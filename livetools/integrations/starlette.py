@@ -81,14 +81,11 @@ from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, Page
 from .shared.closing import TRY_AGAIN, close_reason
+from .shared.last_handle import LOOK, TAKE_OVER
 from .shared.option_checks import checked_function, checked_secret
 from .shared.places import MAX_PER_CALLER, MAX_SESSIONS, Place, Places
 
 log = get_logger("livetools.relay")
-
-#: Seconds to wait until another process has closed a conversation, before its page learns that it cannot continue, and
-#: seconds between two checks: the service does not resume a session that is still open.
-TAKE_OVER, LOOK = 30.0, 0.25
 
 #: Returns the dependencies of this caller's tools (``None``: the agent's own).
 Authorize: TypeAlias = Callable[[WebSocket], object]

@@ -30,7 +30,7 @@ from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_and_latency import PERCEIVED, SpeechTimes
+from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
 
 from .messages import to_events
 from .messages.to_events import MARKERS, SPOKEN

@@ -25,7 +25,7 @@ from livetools.protocol.input.input_queue import InputQueue, Item
 from livetools.protocol.input.resend import Frame, Outbox, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.turns.speech_times import SpeechTimes
 
 from .messages import outgoing
 
@@ -50,8 +50,7 @@ class Dispatch:
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order
     since: float = inf  # something waits for a quiet moment; inf: nothing
-    #: Texts that a resumed session got first: it may spend one on an earlier call.
-    untried: tuple[Item, ...] = ()
+    untried: tuple[Item, ...] = ()  # texts that a resumed session may spend on an earlier call
 
     def __bool__(self) -> bool:
         """Whether anything waits to be written."""
@@ -144,9 +143,8 @@ class Dispatch:
         """Take the answers that are ready, and note for each what will prove that it was read."""
         turns, ledger = self.turns, self.calls.ledger
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
-        alone = (
-            ledger.blocking and not self.input.streams and turns.ends_at_most <= (0 if ledger.ending else 1)
-        )
+        own_ends = 0 if ledger.ending else 1
+        alone = ledger.blocking and not self.input.streams and turns.ends_at_most <= own_ends
         at_latest = -inf if alone else inf
         messages, wrote = self.calls.replies.take(), self.outbox.wrote
         for first in messages:

@@ -180,9 +180,7 @@ class Machine(View):
                 " send the audio"
             )
         if start and self.input.in_activity:
-            raise LocalProtocolError(
-                "activity() inside an activity: leave the first one before the next begins"
-            )
+            raise LocalProtocolError("activity() inside an activity: leave it before the next begins")
         self._now = now
         self.speech.user(start, now)
         self.input.activity(start, outgoing.activity(start))
@@ -480,7 +478,9 @@ class Machine(View):
             return
         # In this order: what is written again, and then the end or a move, which looks at what is to be written.
         for text in self.dispatch.untried:
-            if text.answer is not None and text.answer.spent and text not in self.input.queue:
+            # Beside an exchange nothing else is asked again: its answer could not be told from that of the question.
+            apart = self.turns.exchange in (None, text.exchange)
+            if apart and text.answer is not None and text.answer.spent and text not in self.input.queue:
                 self.input.again(text)
         # Most sessions have neither, and this is asked after every input.
         if (self.calls.end or self.limits.limited) and (end := self._end_due() or self.limits.due(now)):

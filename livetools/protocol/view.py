@@ -25,7 +25,7 @@ from .still_to_come import Pending
 from .turns.exchange import Said
 from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
-from .turns.quiet_and_latency import SpeechTimes
+from .turns.speech_times import SpeechTimes
 
 
 class View:

@@ -140,18 +140,15 @@ class Asking:
         """Wait for the end."""
         while await self.next() is not None:
             pass
-        exchange = self.exchange
-        return reply_of(
-            exchange.events, exchange.interrupted, exchange.stalled is not None, self.words.transcribed
-        )
+        exchange, stalled = self.exchange, self.exchange.stalled is not None
+        return reply_of(exchange.events, exchange.interrupted, stalled, self.words.transcribed)
 
     def _returned(self) -> None:
         """The caller has the answer: it is not kept for an iterator that never existed."""
         self._driver.inbox.forget(self._mark)
         if self.exchange.emptied:
-            log.warning(
-                "an answer of more than %d MiB: the oldest of its audio was dropped", MAX_ASK_AUDIO >> 20
-            )
+            most = MAX_ASK_AUDIO >> 20
+            log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", most)
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""

@@ -9,8 +9,7 @@ from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.running.clock import SYSTEM_CLOCK, Clock
-from livetools.setup import config_fields
-from livetools.setup import option_defaults as defaults
+from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import OPTIONS, Expected, check
@@ -167,9 +166,7 @@ def connect(
         )
         # A store without handles would stay empty, and the program would believe that it can resume.
         if handle_store is not None and not plan.resumption:
-            raise ConfigError(
-                f"handle_store is given, and {model} is asked for no handles: leave one of them out"
-            )
+            raise ConfigError(f"handle_store is given, and {model} is asked for no handles: leave one out")
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
         transcript = Transcript(max_bytes=max_history, transcribed=plan.transcribed)
         rest = policy, deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store

@@ -120,7 +120,7 @@ class SessionBase:
         seconds = checked_timeout(timeout, "timeout")
         if driver.tasks.inside():
             raise ConcurrencyError(
-                "wait_until_settled() inside a tool or a hook waits for its end: return first"
+                "wait_until_settled() inside a tool or hook waits for its end: return first"
             )
         try:
             return await in_time(partial(settled, driver), seconds)
@@ -194,9 +194,7 @@ class SessionBase:
                 await session.generate_reply("Greet the caller, and ask what you can do.")
         """
         if instructions is not None:
-            checked_text(
-                instructions, "instructions is blank: say what the model should say, or leave it out"
-            )
+            checked_text(instructions, "instructions is blank: say what is to be said, or leave it out")
         driver = self._live()
         receipt = driver.machine.generate_reply(instructions, driver.clock.now())
         try:

@@ -16,8 +16,8 @@ from livetools.errors import ConfigError
 
 from . import config_fields
 from .config_fields import Object, wire_model
+from .defaults import INPUT_GATE
 from .model_profiles import ModelProfile, SessionFacts, find
-from .option_defaults import INPUT_GATE
 from .plan_fields import UNDECLARED, CallPolicy, Plan, Specified, ToolSpec
 from .sdk.camel_case import snake
 from .sdk.config_values import for_api, read_as, several

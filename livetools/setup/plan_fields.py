@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from livetools.errors import ConfigError
 
-from . import option_defaults as defaults
+from . import defaults
 from .model_profiles import CLOSING_SILENCE, ModelProfile, SessionFacts
 
 #: What an option must be: a test of its value, and what messages call it.

@@ -26,9 +26,8 @@ from .wire import Frame, Message, snake, without_media
 Mode: TypeAlias = Literal["w", "x", "a"]
 
 _SECRETS = re.compile(r"AIza[\w-]{30,}|ya29\.[\w.-]+|auth_tokens/[\w-]+|Bearer [\w.~+/-]+=*|AQ\.[\w-]{20,}")
-_OPAQUE = re.compile(
-    r"[\w+/-]{200,}=*", re.ASCII
-)  # media, a signature: what looks like a key in it is chance
+# Media, a signature: what looks like a key in it is chance.
+_OPAQUE = re.compile(r"[\w+/-]{200,}=*", re.ASCII)
 REDACTED = "REDACTED"
 PRIVATE = 0o600  # a recording is a conversation of somebody's
 _HANDLES = (("setup", "sessionResumption", "handle"), ("sessionResumptionUpdate", "newHandle"))

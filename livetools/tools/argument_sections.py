@@ -166,9 +166,8 @@ def _names(item: re.Match[str]) -> list[str]:
 
 def _items(block: Sequence[str], names: Collection[str], numpy: bool) -> list[tuple[str, str]]:
     """The arguments in a section, each with its text."""
-    items: list[
-        tuple[list[str], str, list[str]]
-    ] = []  # names, what numpy's style has for a type, lines of text
+    # Names, what numpy's style has for a type, lines of text.
+    items: list[tuple[list[str], str, list[str]]] = []
     seen: set[str] = set()
     base = min((_indent(line) for line in block if line.strip()), default=0)
     for line in block:

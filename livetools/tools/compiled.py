@@ -42,9 +42,8 @@ def compiled(target: Any) -> Tool:
     known, made = kept.get(owner, (None, None))
     if made is None or known != state:  # a wrapper has got the other's by functools.wraps
         made = _made(target, function)
-        prototype = (
-            made if function is target else made._for_handler(None)
-        )  # it must not keep the object alive
+        # It must not keep the object alive.
+        prototype = made if function is target else made._for_handler(None)
         vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
         return made
     return made if function is target else made._for_handler(target)

@@ -52,9 +52,8 @@ class _Reader:
         inner = next((schema[key] for key in _AROUND if isinstance(schema.get(key), Mapping)), None)
         if inner is None:
             return self._made(schema, value), 0
-        reader = (
-            _Reader(self._definitions, False) if kind in _ITS_OWN else self
-        )  # a validator that reads JSON's values
+        # A validator that reads JSON's values.
+        reader = _Reader(self._definitions, False) if kind in _ITS_OWN else self
         made, found = reader.read(inner, value)
         return (self._made(schema, value), 0) if kind in _TWOFOLD and not found else (made, found)
 
@@ -165,15 +164,12 @@ class _Reader:
 
 
 _AROUND = ("schema", "lax_schema", "json_schema")  # where a schema holds one that reads the same value
-_TWOFOLD = frozenset(
-    {"lax-or-strict", "json-or-python"}
-)  # which of its schemas reads a value, the whole decides
-_ITS_OWN = frozenset(
-    {"function-before", "function-wrap"}
-)  # what its schema is given, a function of the user's makes
-_SAME = frozenset(
-    {"any", "bool", "float", "int", "none", "str"}
-)  # strict or not, they are the same in JSON and Python
+#: Which of its schemas reads a value, the whole decides.
+_TWOFOLD = frozenset({"lax-or-strict", "json-or-python"})
+#: What its schema is given, a function of the user's makes.
+_ITS_OWN = frozenset({"function-before", "function-wrap"})
+#: Strict or not, they are the same in JSON and Python.
+_SAME = frozenset({"any", "bool", "float", "int", "none", "str"})
 _COLLECTIONS: Mapping[str, Callable[[list[Any]], Any]] = {"frozenset": frozenset, "set": set, "tuple": tuple}
 _KINDS: Mapping[str, Callable[[_Reader, CoreSchema, Any], Read]] = {
     "dataclass": _Reader._dataclass,

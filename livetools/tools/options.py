@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from typing import Any, Literal, TypedDict
 
 from livetools.errors import ToolDefinitionError
-from livetools.setup.option_defaults import APPROVAL_TIMEOUT
+from livetools.setup.defaults import APPROVAL_TIMEOUT
 
 from .callbacks import fits
 

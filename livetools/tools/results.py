@@ -9,7 +9,7 @@ from livetools.errors import ToolError
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.messages.outgoing import EncodedJSON
 from livetools.protocol.messages.outgoing import encode as to_json
-from livetools.setup.option_defaults import RESPONSE_KEY
+from livetools.setup.defaults import RESPONSE_KEY
 
 from .media import is_function_response, parts
 from .options import scheduling_of

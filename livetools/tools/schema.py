@@ -262,9 +262,8 @@ class _Reducer:
         """An exclusive bound: exact for whole numbers, the plain bound for others."""
         for keyword, plain, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
             given = flat.get(keyword)
-            bound = number(
-                flat.get(plain) if given is True else given
-            )  # true: draft 4, a flag beside the bound
+            # True is of draft 4: a flag beside the bound.
+            bound = number(flat.get(plain) if given is True else given)
             if bound is None or given is False:
                 continue
             if reduced["type"] == "INTEGER" and float(bound).is_integer():

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
 
 
+#: Bytes of a refusal's page that are looked at: Google's own errors are shorter, and a page may be a megabyte.
+BODY = 64 * 1024
+
+
 def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = None) -> Gone:
     """How a connection ended. ``closing``: our ``aclose`` has been called; ``cause``: what broke the line, if known."""
     by_us = closing and error.rcvd_then_sent is not True
@@ -51,7 +55,8 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             status = response.status_code
             return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
         case ws.InvalidStatus(response=response):
-            return http_error(response.status_code, bytes(response.body or b"").decode("utf-8", "replace"))
+            body = bytes(response.body or b"")[:BODY]
+            return http_error(response.status_code, body.decode("utf-8", "replace"))
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
@@ -82,16 +87,16 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     causes = list(_causes(error))
     tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
     if isinstance(tls, ssl.SSLCertVerificationError):
-        return ConnectFailed(
-            f"the certificate of {where} is not accepted: {tls.verify_message}. {_authorities()}"
-        )
+        return ConnectFailed(f"the certificate of {where} is refused: {tls.verify_message}. {_authorities()}")
     if tls is not None:
         return _no_tls(where, tls.reason or str(tls))
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and current().stage == "TLS":
         return _no_tls(where, why)
-    if proxy is not None and isinstance(error, OSError):
+    # socks5:// and socks4:// look up the host here. A proxy without an address gives another kind of error.
+    host_unknown = isinstance(error, socket.gaierror) and (proxy or "").startswith("socks")
+    if proxy is not None and isinstance(error, OSError) and not host_unknown:
         return ConnectFailed(
             f"the proxy {named(proxy)} cannot be reached ({why}), so {where} cannot: see WebSocket(proxy=...) and"
             " HTTPS_PROXY; proxy=None goes without"

@@ -43,12 +43,18 @@ async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
     return connection, connection
 
 
+#: Lines of a response that are passed on one by one. ``websockets`` takes 128 headers: what follows so many lines is no
+#: upgrade any more, but the page of a refusal.
+HEAD_LINES = 200
+
+
 class AsyncioFlow(Flow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
     def __init__(self, limits: Limits, pongs: Pongs) -> None:
         super().__init__(limits, pongs)
         self.cutter = Cutter(limits.max_message)
+        self.lines = 0  # of the response, so far
         self.paused = False  # reading is paused: more has come than was given away
         self.cutting = False  # a timer will cut the line: it is for the peer to close it, which it may not do
         self.lost = False  # the line has ended, and what came before that is not all given away
@@ -86,7 +92,9 @@ class PushConnection(WebSocketTransport, ClientConnection):
         """Pass on the lines of the response until it is complete. What is left: the first frame may come with it."""
         at = 0
         while self.protocol.state is CONNECTING and at < len(data):
-            line = data[at : data.find(b"\n", at) + 1 or None]  # one by one, of a refusal's page as well
+            end = data.find(b"\n", at) + 1 if self.flow.lines < HEAD_LINES else 0
+            line = data[at : end or None]
+            self.flow.lines += end > 0
             self._pass_on(line)
             at += len(line)
         return data[at:]

@@ -500,10 +500,10 @@ def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
 
 async def test_a_session_is_attached_by_one_at_a_time() -> None:
     session = flood(WORD)
+    again = livetools.attach(session, [get_weather], model=MODEL)
     async with livetools.attach(session, [get_weather], model=MODEL):
         with pytest.raises(ConcurrencyError, match="attached already"):
-            await livetools.attach(session, [], model=MODEL).__aenter__()
-    again = livetools.attach(session, [get_weather], model=MODEL)
+            await again.__aenter__()
     with pytest.raises(LocalProtocolError, match="entered first"):
         await anext(again)
     async with again as live:

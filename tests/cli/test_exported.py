@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from support.apart import run_pytest
+from support.imported import forgotten
 
 from livetools import (
     ApprovalRequested,
@@ -80,10 +80,9 @@ barista = functools.partial(
 
 
 @pytest.fixture(autouse=True)
-def modules(monkeypatch):
-    """What a test loads is forgotten after it."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+def _forgotten(tmp_path):
+    with forgotten(tmp_path):
+        yield
 
 
 async def until(session: Session, *kinds: type) -> object:

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.imported import forgotten
 
 from livetools import ApprovalRequested, OutputTranscript, Session, TurnComplete
 from livetools.cli.exported import Subject, as_test
@@ -200,11 +201,15 @@ def outcomes(place: Path) -> dict[str, str]:
     return {name: verdict for verdict, name in found}
 
 
+@pytest.fixture(autouse=True)
+def _forgotten(tmp_path):
+    with forgotten(tmp_path):
+        yield
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_exported_test_of_each_conversation_fails_after_each_change_of_the_tools(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+def test_the_exported_test_of_each_conversation_fails_after_each_change_of_the_tools(tmp_path):
     file = tmp_path / "agent.py"
     file.write_text(AGENT, encoding="utf-8")
     scope: dict[str, object] = {"__name__": "agent"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from support.imported import forgotten
 
 from livetools import ConfigError, ToolDefinitionError
 from livetools.cli.loading import Loaded, load
@@ -21,11 +23,9 @@ def names(target: object) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What loading adds to the path and to the modules is gone after the test."""
-    importlib.import_module("websockets.asyncio.client")  # whole: what is half gone cannot be imported again
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+def _forgotten(tmp_path: Path) -> Iterator[None]:
+    with forgotten(tmp_path):
+        yield
 
 
 def test_a_file_gives_the_functions_that_bear_tool(agent):

@@ -66,12 +66,14 @@ class _Threads:
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
         """Count what is submitted, in the loop, until its result is back there."""
-        submit = DaemonThreads.submit
+        piece_of_work = DaemonThreads.piece_of_work
 
-        def counted(pool: DaemonThreads, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        def counted(
+            pool: DaemonThreads, function: Callable[[], Any]
+        ) -> tuple[Future[Any], Callable[[], None]]:
             post = poster()
             self._count(1)
-            future = submit(pool, fn, *args, **kwargs)
+            future, work = piece_of_work(pool, function)
 
             def uncount() -> None:
                 with contextlib.suppress(
@@ -80,13 +82,13 @@ class _Threads:
                     post(lambda: self._count(-1))
 
             self._uncount_after(future, uncount)
-            return future
+            return future, work
 
-        DaemonThreads.submit = counted  # type: ignore[method-assign]
+        DaemonThreads.piece_of_work = counted  # type: ignore[method-assign,assignment]
         try:
             yield
         finally:
-            DaemonThreads.submit = submit  # type: ignore[method-assign]
+            DaemonThreads.piece_of_work = piece_of_work  # type: ignore[method-assign]
 
     @staticmethod
     def _uncount_after(future: Future[Any], uncount: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import socket
 import ssl
 
 import pytest
@@ -81,6 +82,20 @@ def test_a_certificate_that_is_not_accepted_is_explained() -> None:
 
 def test_an_unknown_host_names_the_host() -> None:
     assert "example.test:443" in str(dial_error(OSError(-2, "Name or service not known"), URL))
+
+
+UNKNOWN = socket.gaierror(-2, "Name or service not known")
+
+
+def test_a_host_that_has_no_address_is_not_blamed_on_the_socks_proxy() -> None:
+    assert "example.test:443 has no address" in str(dial_error(UNKNOWN, URL, "socks5://proxy.test:1080"))
+
+
+def test_a_proxy_that_has_no_address_is_blamed_itself() -> None:
+    told = OSError("Could not connect to proxy")  # as python-socks tells it
+    told.__cause__ = UNKNOWN
+    for error, proxy in ((told, "socks5://proxy.test:1080"), (UNKNOWN, "http://proxy.test:1080")):
+        assert "the proxy proxy.test:1080 cannot be reached" in str(dial_error(error, URL, proxy))
 
 
 @pytest.mark.anyio

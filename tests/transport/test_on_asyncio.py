@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from support.raw import Raw, raw_server
+from websockets.asyncio.client import ClientConnection
 
-from livetools import ConnectFailed
+from livetools import ConnectFailed, LiveToolsError
 from livetools.transport.contract import Gone
 from livetools.transport.on_asyncio import PushConnection
 from livetools.transport.setup_timeout import begin
@@ -66,6 +67,33 @@ async def test_a_port_on_which_nobody_listens_is_told_so_on_uvloop_too(anyio_bac
         with pytest.raises(ConnectFailed, match=f"nobody listens on 127.0.0.1:{port}"):
             async with WebSocket().dial(f"{scheme}://127.0.0.1:{port}", {}):
                 pass
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [(b"HTTP/1.1 403 Forbidden\r\n\r\n", b"\r\n"), (b"HTTP/1.1 101 Switching Protocols\r\n", b"a: b\r\n")],
+    ids=["page", "headers"],
+)
+async def test_a_refusal_of_very_many_lines_does_not_hold_the_loop(
+    head: bytes, line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[int] = []
+    data_received = ClientConnection.data_received
+
+    def counted(connection: ClientConnection, data: bytes) -> None:
+        passed.append(len(data))
+        data_received(connection, data)
+
+    def script(raw: Raw) -> None:
+        raw.request()
+        raw.sock.sendall(head + line * 100_000)
+
+    monkeypatch.setattr(ClientConnection, "data_received", counted)
+    with raw_server(script) as url, pytest.raises(LiveToolsError):
+        async with asyncio.timeout(20), WebSocket().dial(url, {}):
+            pass
+    assert sum(passed) > len(head)
+    assert len(passed) < 1000
 
 
 async def test_messages_pings_and_fragments_come_in_their_order_to_whoever_listens() -> None:

@@ -18,6 +18,7 @@ from livetools.events import (
 )
 from livetools.integrations.drain import Drain
 from livetools.integrations.shared.closing import SERVER_STOPS, TRY_AGAIN
+from livetools.integrations.shared.last_handle import LastHandle
 from livetools.integrations.shared.option_checks import checked_seconds, checked_text
 from livetools.integrations.shared.race import race
 from livetools.log import get_logger
@@ -30,7 +31,6 @@ from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
-from .last_handle import LastHandle
 from .messages import (
     Approve,
     ErrorCode,

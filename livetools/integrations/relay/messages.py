@@ -11,7 +11,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, get_args
 
 from pydantic import (
     Base64Bytes,
@@ -299,6 +299,10 @@ def reference(text: str) -> str | None:
     return ref[:MAX_REF] if isinstance(ref, str) else None
 
 
+#: The fields of each event, and whether they are sent.
+FIELDS = {kind: [(each.name, each.repr) for each in dataclasses.fields(kind)] for kind in get_args(Event)}
+
+
 def encode_event(
     event: Event,
     seq: int,
@@ -316,16 +320,15 @@ def encode_event(
     """
     if isinstance(event, NOT_SENT):
         return None
-    name = type(event).__name__
-    fields = dataclasses.fields(event)
-    values = {each.name: getattr(event, each.name) if each.repr else None for each in fields}
+    kind = type(event)
+    values = {name: getattr(event, name) if shown else None for name, shown in FIELDS[kind]}
     if isinstance(event, UsageUpdate):
         values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
     if isinstance(event, Reconnecting) and not debug:
         values["cause"] = "the connection to the service was lost"
-    head = {"type": name, "seq": seq, "at": round(at, 3), **more}
+    head = {"type": kind.__name__, "seq": seq, "at": round(at, 3), **more}
     text = _json({**head, **values})
     if text is not None and len(text) <= MAX_EVENT:
         return text

@@ -11,6 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from livetools.integrations.shared.closing import SERVER_STOPS, close_reason
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock
+from livetools.transport.loop.wake import make_wake
 
 from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
 from .log import EventLog
@@ -31,7 +32,7 @@ class Page:
         self._websocket = websocket
         self._write_timeout = write_timeout
         self._notices: deque[str] = deque()
-        self._changed = anyio.Event()  # there may be something to write
+        self._changed = make_wake()  # there may be something to write
         self._room = anyio.Event()  # notices were written
         self._closing: tuple[int, str] | None = None
         self.server_stops = False
@@ -87,9 +88,8 @@ class Page:
         """Write something every ``HEARTBEAT`` seconds or sooner, so that a page notices a dead line. Never returns."""
         while True:
             self._wrote = False
-            await clock.sleep_until(
-                clock.now() + HEARTBEAT / 2
-            )  # nothing in one half: by the end of the next
+            # Where nothing was written in one half, something is by the end of the next.
+            await clock.sleep_until(clock.now() + HEARTBEAT / 2)
             if not self._wrote and not self._notices:
                 self.tell({"type": "alive"})
 
@@ -97,7 +97,6 @@ class Page:
         """Write notices and the log from event ``after`` on. Returns when the websocket is closed."""
         try:
             while True:
-                self._changed = anyio.Event()
                 after = await self._flush(events, after)
                 if self._closing is not None:
                     return await self._close(*self._closing)
@@ -120,11 +119,13 @@ class Page:
             else:
                 return after
             self._wrote = True
-            with anyio.fail_after(self._write_timeout):
+            with anyio.move_on_after(self._write_timeout) as scope:
                 if isinstance(message, str):
                     await self._websocket.send_text(message)
                 else:
                     await self._websocket.send_bytes(message)
+            if scope.cancelled_caught:
+                raise TimeoutError
 
     async def _close(self, code: int, reason: str) -> None:
         with anyio.move_on_after(self._write_timeout, shield=True):

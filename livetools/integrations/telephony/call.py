@@ -6,7 +6,9 @@ import contextlib
 import inspect
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -17,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from livetools.errors import ConfigError, LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, ToolStarted, TurnComplete
 from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
+from livetools.integrations.shared.last_handle import resumed_session
 from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
@@ -72,9 +75,11 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             place.enter_context(_place(type(provider), options.max_sessions))
             deps = None if options.deps is None else await _maybe(options.deps(start.frame))
             store = None if options.stores is None else options.stores(start.frame)
-            session = open_agent(agent, deps=deps, handle_store=store)
-            if store is not None and await store.load() is not None:
-                options = replace(options, greeting=None)  # it continues
+            again = partial(open_agent, agent, deps=deps, handle_store=store)
+            session = again()
+            continues = store is not None and await store.load() is not None
+            if continues:
+                options = replace(options, greeting=None)
             line = Line(provider, codec, start, options)
         except Refused as refused:
             log.warning("a call was refused: %s", refused)
@@ -89,7 +94,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             call = Call(websocket, start.frame, Messages(websocket, reader), line, options)
             try:
                 with options.drain.holds(call):
-                    await call.run(session)
+                    await call.run(session, again if continues else None)
             finally:
                 call.over.set()
 
@@ -154,8 +159,11 @@ class Call:
         self._stopping.set()
         await self.over.wait()
 
-    async def run(self, session: Session) -> None:
-        """Hold the conversation, to its end. Raises what is nobody's word for the end of a session."""
+    async def run(self, session: Session, again: Callable[[], Session] | None) -> None:
+        """Hold the conversation, to its end. Raises what is nobody's word for the end of a session.
+
+        ``again``: the conversation is continued, and this makes another session for a handle that is saved meanwhile.
+        """
         reason: Reason = "hangup"
         error: Exception | None = None
         leave = set_current(self._phone)
@@ -163,7 +171,7 @@ class Call:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._listen_to_phone)
                 try:
-                    reason = await self._converse(session)
+                    reason = await self._converse(session, again)
                     if reason != "transferred":
                         await self._until_heard()
                     if reason in ("ended", "idle"):
@@ -175,7 +183,7 @@ class Call:
             leave()
             self._phone.end()
             with anyio.move_on_after(LAST_WORDS, shield=True):
-                await self._end(reason, error, session)
+                await self._end(reason, error, self._session or session)
         if error is not None and not isinstance(error, LiveToolsError):
             raise error
 
@@ -253,15 +261,21 @@ class Call:
 
     # The session
 
-    async def _converse(self, session: Session) -> Reason:
-        if self._options.idle is not None:
-            adjust(session, idle=self._options.idle)  # in the place of the agent's own
+    async def _converse(self, session: Session, again: Callable[[], Session] | None) -> Reason:
+        session = self._adjusted(session)
+        entering: AbstractAsyncContextManager[Session] = session
+        if again is not None:
+            entering = resumed_session(session, lambda: self._adjusted(again()), self._clock)
         with anyio.CancelScope() as self._opening:
-            async with session:
+            async with entering as session:
                 self._opening, self._session = None, session
                 if not self._gone.is_set():
                     return await self._both_ways(session)
         return "hangup"
+
+    def _adjusted(self, session: Session) -> Session:
+        """The session with what the bridge says in the place of the agent's own."""
+        return session if self._options.idle is None else adjust(session, idle=self._options.idle)
 
     async def _both_ways(self, session: Session) -> Reason:
         listen(session, self._count)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from livetools.errors import ConfigError
 
 with warnings.catch_warnings():
-    warnings.simplefilter(
-        "ignore", DeprecationWarning
-    )  # 3.11 and 3.12 have it themselves; later it is audioop-lts
+    # 3.11 and 3.12 have it themselves; later it is audioop-lts.
+    warnings.simplefilter("ignore", DeprecationWarning)
     import audioop
 
 _WIDTH = 2  # bytes of a linear sample

@@ -13,7 +13,7 @@ from math import inf
 
 from livetools.protocol.input.input_queue import InputQueue
 from livetools.protocol.still_to_come import Pending
-from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.turns.speech_times import SpeechTimes
 
 from .dials_and_moves import PONG_CHECK_INTERVAL, Connection
 

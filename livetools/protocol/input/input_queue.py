@@ -202,9 +202,8 @@ class InputQueue:
         for."""
         # What closes every connection is sorted out first, or the session would reconnect with it without end. What was
         # written twice is queued once.
-        again = self._without_fatal(
-            [item for item in dict.fromkeys(unread) if isinstance(item, Item)], crossed
-        )
+        items = [item for item in dict.fromkeys(unread) if isinstance(item, Item)]
+        again = self._without_fatal(items, crossed)
         transparent = self.outbox.transparent
         # With transparent resumption the frames of an activity are written again one by one, so the activity that is
         # open is that of the handle's state. One that was taken and not written yet waits as before.

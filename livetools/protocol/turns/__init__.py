@@ -2,7 +2,7 @@
 
 ``turn_states`` is the state table, ``expected_turns`` the queue, which also tells when a turn stalls. ``exchange`` is
 one ``ask`` and what it collects. ``after_resumption`` recognises empty turns that belong to an earlier connection.
-``quiet_and_latency`` hears who spoke when: it tells when the model may speak unasked, and measures latencies, which
+``speech_times`` hears who spoke when: it tells when the model may speak unasked, and measures latencies, which
 ``histogram`` counts. ``idle_and_max_seconds`` ends a session whose time is over.
 
 In: what was sent, what the model said, ends of turns, open calls, the time.

@@ -1,4 +1,4 @@
-"""A histogram of times, of a fixed size: how long calls take, and answers (see ``quiet_and_latency``).
+"""A histogram of times, of a fixed size: how long calls take, and answers (see ``speech_times``).
 
 Always on, so it must cost next to nothing.
 """

@@ -18,7 +18,7 @@ from livetools.protocol.send import Dispatch
 from livetools.protocol.still_to_come import Pending
 from livetools.setup.plan_fields import Plan
 
-from .quiet_and_latency import SpeechTimes
+from .speech_times import SpeechTimes
 
 #: The share of ``max_seconds`` after which a text tells the model that the session will end.
 TOLD_AT = 0.9

@@ -1,21 +1,24 @@
 """Lets sync tools call back into their event loop: ``anyio.from_thread``, on trio ``trio.from_thread`` too.
 
-Sync tools run in daemon threads of our own, which neither library knows. anyio keeps what its own worker threads know
-in variables of the thread, and so does trio. They are no public names: where one of them is missing, everything else
-works, and only these calls raise, as in any thread that is not theirs. Tried with anyio 4.9 and 4.16, trio 0.34.
+On asyncio sync tools run in daemon threads of our own, which anyio does not know. It keeps what its worker threads know
+in variables of the thread, which are set here. They are no public names: where one of them is missing, everything else
+works, and only these calls raise, as in any thread that is not anyio's. Tried with anyio 4.9 and 4.16.
+
+On trio they run in trio's own threads, which are daemons too, and the only ones that its functions know.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from livetools.transport.loop.wake import on_trio, this_loop
+
+from .threads import DaemonThreads
 
 T = TypeVar("T")
 
@@ -33,42 +36,39 @@ class FromThread:
         self._scope = anyio.CancelScope()
         self._token: Any = this_loop()
         self._backend: Any = get_async_backend() if KNOWN else None
-        self._trios = _trios_variables() if on_trio() else None
-        # What trio's ``check_cancelled`` calls in the thread: a list of one, which trio calls a cancel register.
-        self._raise: list[Callable[[], NoReturn] | None] = [None]
 
     def cancel(self) -> None:
-        """The call was cancelled. In the loop."""
+        """The call was cancelled while a thread has it. In the loop."""
         self._scope.cancel()
-        self._raise[0] = _raise_cancelled
 
-    def run(self, function: Callable[[], T]) -> T:
-        """Run the function in this thread, from which it may call back."""
-        with ExitStack() as variables:
-            if KNOWN:
-                variables.enter_context(claim_worker_thread(self._backend, self._token))
-                variables.enter_context(_set(threadlocals, current_cancel_scope=self._scope))
-            if self._trios is not None:
-                trios = {"token": self._token, "abandon_on_cancel": True, "task_register": [None]}
-                variables.enter_context(_set(self._trios, **trios, cancel_register=self._raise))
+    def submit(self, threads: DaemonThreads, function: Callable[[], T]) -> Future[T]:
+        """Run the function in a thread, from which it may call back. In the loop."""
+        if not on_trio():
+            return threads.submit(self._run, function)
+        import trio
+
+        def run() -> T:
+            try:
+                return function()
+            except trio.Cancelled:  # of check_cancelled: no scope of the task that gets the result
+                raise CancelledError("the call was cancelled") from None
+
+        async def take_thread(scope: anyio.CancelScope) -> None:
+            with scope:  # cancelled, it leaves the thread to itself
+                await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=threads.limiter)
+
+        future, work = threads.piece_of_work(run)
+        # A scope is entered once, and a generator takes a thread for each step.
+        self._scope = anyio.CancelScope()
+        trio.lowlevel.spawn_system_task(take_thread, self._scope)
+        return future
+
+    def _run(self, function: Callable[[], T]) -> T:
+        if not KNOWN:
             return function()
-
-
-@contextmanager
-def _set(local: Any, **values: object) -> Iterator[None]:
-    """Set these variables of the thread, and delete them at the end."""
-    vars(local).update(values)
-    try:
-        yield
-    finally:
-        for name in values:
-            delattr(local, name)
-
-
-def _trios_variables() -> Any:
-    """What a thread of trio's knows, which its functions read; ``None``: it is not where it was."""
-    return sys.modules["trio"].from_thread.run_sync.__globals__.get("PARENT_TASK_DATA")
-
-
-def _raise_cancelled() -> NoReturn:
-    raise CancelledError("the call was cancelled")
+        with claim_worker_thread(self._backend, self._token):
+            threadlocals.current_cancel_scope = self._scope
+            try:
+                return function()
+            finally:
+                del threadlocals.current_cancel_scope

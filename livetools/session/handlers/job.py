@@ -53,6 +53,6 @@ class Job(UserCode):
             self.cancel()
             return
         self.cancelled = True
-        self.future.cancel()  # if no thread took it up it never runs
-        if self.way_back is not None:
+        # If no thread took it up it never runs.
+        if not self.future.cancel() and self.way_back is not None:
             self.way_back.cancel()

@@ -152,12 +152,12 @@ class ToolRunner:
         """Run a part of a handler in a thread of the session's."""
         job.way_back = job.way_back or FromThread()
         self.threads = self.threads or DaemonThreads()
-        return await self._submitted(job, self.threads.submit(job.way_back.run, function))
+        return await self._submitted(job, job.way_back.submit(self.threads, function))
 
     async def _unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
-        return await result_of(self.aside.submit(FromThread().run, function))
+        return await result_of(FromThread().submit(self.aside, function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future
@@ -183,20 +183,28 @@ class ToolRunner:
         streamed = False
         most = job.tool.options["max_result_bytes"]
         ends_session, handoff = False, None  # what the yields ask of the session
-        async with closing(values):
-            async for value in values:
-                plain = value = await awaited(value)
-                if isinstance(value, ToolResult):
-                    plain = value.value
-                    ends_session = ends_session or value.ends_session
-                    handoff = value.handoff or handoff
-                part = outcome(value, self.key, most) if job.streams else None
-                if part is None:
-                    gathered.append(value)  # the media of a ToolResult go along
-                await self.desk.progress(job.run, plain, part)
-                streamed = job.streams
-                if job.cancelled:
-                    break
+        try:
+            async with closing(values):
+                async for value in values:
+                    plain = value = await awaited(value)
+                    if isinstance(value, ToolResult):
+                        plain = value.value
+                        ends_session = ends_session or value.ends_session
+                        handoff = value.handoff or handoff
+                    part = outcome(value, self.key, most) if job.streams else None
+                    if part is None:
+                        gathered.append(value)  # the media of a ToolResult go along
+                    await self.desk.progress(job.run, plain, part)
+                    streamed = job.streams
+                    if job.cancelled:
+                        break
+        except Exception as error:
+            if not gathered:
+                raise
+            # The model has seen none of it, and gets it with the error.
+            done, failed = outcome(gathered, self.key, most), self.failed(error, job.tool)
+            failed.response, failed.parts = {**done.response, **failed.response}, done.parts
+            return failed
         # The end says nothing of its own. Without a single yield it is the result: an empty list, to be spoken of.
         done = Outcome({}) if streamed else outcome(gathered, self.key, most)
         done.ends_session, done.handoff = ends_session, handoff

@@ -302,9 +302,8 @@ def _seeded_calls(session: FakeSession, body: Message) -> Verdict:
     parts = (part for content in body.get("turns") or [] for part in content.get("parts") or [])
     if not any("functionCall" in part for part in parts):
         return None
-    return Refused(
-        1007, INVALID, "this model takes no function calls in a history; leave them out"
-    )  # pydantic-ai 2.68
+    # Met with pydantic-ai 2.68.
+    return Refused(1007, INVALID, "this model takes no function calls in a history; leave them out")
 
 
 def _affective(session: FakeSession, _: Message) -> Verdict:

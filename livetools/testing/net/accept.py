@@ -66,9 +66,8 @@ class Acceptor:
                     return self._note(f"a client sent no request within {SILENT:g} s")
                 if head == TLS_HELLO:
                     self._note(TLS_TO_PLAIN)
-                    await secured.send(
-                        BAD_REQUEST
-                    )  # in plain HTTP, as web servers do: its TLS says so at once
+                    # In plain HTTP, as web servers do: its TLS says so at once.
+                    await secured.send(BAD_REQUEST)
                     return None
                 if head is None:
                     await secured.send(HEAD_TOO_LONG)

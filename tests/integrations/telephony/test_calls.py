@@ -553,6 +553,69 @@ async def test_a_call_is_parked_when_nobody_speaks_and_goes_on_with_its_next_str
     assert "Good evening!" in heard[-1]
 
 
+async def remembers(turn: Any) -> None:
+    """Say everything that the user has said."""
+    said = [p["text"] for c in turn.session.history if c["role"] == "user" for p in c["parts"] if "text" in p]
+    await turn.say(" / ".join(said))
+
+
+async def continued(server: FakeLiveServer, store: MemoryHandleStore) -> Ended:
+    """A stream that continues the conversation of this store, in which one key is pressed: how it ended."""
+    ended: list[Ended] = []
+    async with phone(
+        twilio, agent_of(server), stores=lambda start: store, greeting="Greet them.", on_end=ended.append
+    ) as line:
+        line.begin()
+        line.press("5#")
+        await line.until("mark")
+        line.hang_up()
+    return ended[0]
+
+
+async def test_a_call_that_goes_on_waits_until_another_process_has_closed_its_session() -> None:
+    store, told = MemoryHandleStore(), anyio.Event()
+
+    async def other(server: FakeLiveServer) -> None:
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("one")
+            told.set()
+            await anyio.sleep(3)  # of virtual time
+
+    async with FakeLiveServer(remembers) as server, anyio.create_task_group() as group:
+        group.start_soon(other, server)
+        await told.wait()
+        ended = await continued(server, store)
+    assert (ended.reason, ended.error) == ("hangup", None)
+    assert server.sessions[0].history[-1]["parts"][0]["text"].startswith("one / ")
+
+
+async def test_a_call_that_was_resumed_before_another_process_saved_its_last_handle_is_resumed_again() -> (
+    None
+):
+    class Late(MemoryHandleStore):
+        """What is read here twice is the handle before the last one: the other process has not saved that yet."""
+
+        early: list[str | None]
+
+        async def load(self) -> str | None:
+            return self.early.pop(0) if self.early else self.handle
+
+    store = Late()
+    store.early = []
+    async with FakeLiveServer(remembers) as server:
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("one")
+            first = await session.park()
+        async with agent_of(server)(handle_store=store) as session:
+            await session.ask("two")
+            last = await session.park()
+        assert first != last == store.handle
+        store.early = [first, first]
+        ended = await continued(server, store)
+    assert (ended.reason, ended.error) == ("hangup", None)
+    assert ended.contents[-1]["parts"][0]["text"].startswith("one / two / ")
+
+
 async def test_a_process_waits_for_a_call_that_cannot_go_on_elsewhere() -> None:
     clock, drain, ended = FakeClock(), Drain(within=60), list[Ended]()
     async with FakeLiveServer(says("Hello.")) as server:

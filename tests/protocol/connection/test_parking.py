@@ -11,7 +11,7 @@ from support.driver import GEMINI, Driver, plan
 from livetools.protocol.calls.driver_actions import Close, End
 from livetools.protocol.connection.parking import PARKING_HANDLE_TIMEOUT
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns.quiet_and_latency import QUIET_PAUSE
+from livetools.protocol.turns.speech_times import QUIET_PAUSE
 from livetools.setup.plan_fields import CallPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)

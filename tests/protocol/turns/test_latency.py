@@ -17,7 +17,7 @@ from livetools.events import TurnComplete
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.histogram import PER_OCTAVE, UNIT, Histogram
-from livetools.protocol.turns.quiet_and_latency import SpeechTimes
+from livetools.protocol.turns.speech_times import SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off

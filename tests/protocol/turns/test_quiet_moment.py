@@ -11,7 +11,7 @@ from livetools.protocol.calls.wording import SPEAK_NOW
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.messages.outgoing import audio
-from livetools.protocol.turns.quiet_and_latency import PATIENCE, QUIET_PAUSE, SpeechTimes
+from livetools.protocol.turns.speech_times import PATIENCE, QUIET_PAUSE, SpeechTimes
 from livetools.setup.plan_fields import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)

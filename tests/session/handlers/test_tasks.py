@@ -7,7 +7,7 @@ import contextlib
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import Context, ContextVar
 from typing import Any
 
@@ -493,6 +493,25 @@ async def test_a_generator_is_gathered_on_a_model_that_does_not(opened: Opened) 
 
     async with opened([tocks], model="gemini-3.1-flash-live-preview") as line:
         assert await answer(line, call("tocks")) == {"output": [0, 1, 2]}
+
+
+async def test_what_a_generator_has_yielded_before_it_raises_is_answered_with_the_error(
+    opened: Opened,
+) -> None:
+    def tocks() -> Iterator[int]:
+        """Tocks."""
+        yield from range(3)
+        raise ToolError("the clock has stopped")
+
+    async def nothing() -> AsyncIterator[int]:
+        """Nothing."""
+        raise ToolError("no clock")
+        yield 1
+
+    async with opened([tocks, nothing], model="gemini-3.1-flash-live-preview") as line:
+        assert await answer(line, call("tocks")) == {"output": [0, 1, 2], "error": "the clock has stopped"}
+        assert isinstance((await line.until(ToolFinished)).error, ToolError)
+        assert await answer(line, call("nothing", "c2")) == {"error": "no clock"}
 
 
 @pytest.mark.parametrize("model", ["gemini-3.8-live", "gemini-3.1-flash-live-preview"])

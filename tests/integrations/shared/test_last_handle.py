@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livetools.events import HandleUpdate
-from livetools.integrations.relay.last_handle import LastHandle
+from livetools.integrations.shared.last_handle import LastHandle
 from livetools.session.handle_store import MemoryHandleStore
 
 pytestmark = pytest.mark.anyio
