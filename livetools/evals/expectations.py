@@ -12,7 +12,15 @@ from livetools.errors import ConfigError
 from .judge import NoOpinion, pretending
 from .matching import differences
 from .record import CallRecord, Conversation, names
-from .valid import expect_arguments, expect_count, expect_installed, expect_name, expect_number, expect_text
+from .valid import (
+    expect_arguments,
+    expect_count,
+    expect_flag,
+    expect_installed,
+    expect_name,
+    expect_number,
+    expect_text,
+)
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -115,6 +123,7 @@ class Called(_Plain):
     def __post_init__(self) -> None:
         expect_name(self.name, "Called")
         expect_arguments(self.args, "Called")
+        expect_flag(self.others, "Called: others")
         if self.times is not None:
             expect_count(self.times, "Called: times", 0)
 
@@ -243,6 +252,7 @@ class InOrder(_Plain):
             raise ConfigError(f"InOrder: {self.names!r:.60} is not a list of names of functions")
         for name in self.names:
             expect_name(name, "InOrder")
+        expect_flag(self.only, "InOrder: only")
 
     def __str__(self) -> str:
         return f"calls {' then '.join(self.names)}{', and nothing else' if self.only else ''}"
