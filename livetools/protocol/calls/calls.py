@@ -11,7 +11,7 @@ from itertools import chain
 from math import inf
 from typing import Any
 
-from livetools import events
+import livetools.events as events
 from livetools.events import Call, Event
 from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing

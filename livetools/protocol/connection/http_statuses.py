@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from livetools import errors
+import livetools.errors as errors
 from livetools.setup.secrecy import scrub
 
 from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, takewhile
 from typing import Any, TextIO, overload
 
-from livetools import events
+import livetools.events as events
 from livetools.events import Call, Event
 from livetools.protocol.messages.outgoing import encode
 

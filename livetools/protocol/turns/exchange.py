@@ -9,7 +9,7 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
-from livetools import events
+import livetools.events as events
 from livetools.errors import NoAnswer
 from livetools.events import AudioChunk, Call, Event, ToolStarted, TurnComplete, UsageUpdate
 from livetools.protocol.messages.outgoing import encode
