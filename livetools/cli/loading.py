@@ -92,9 +92,9 @@ def split(target: str) -> tuple[str, list[str]]:
 
 
 def _imported(place: str) -> ModuleType:
-    is_file = place.endswith(".py") or "/" in place
+    is_file = place.endswith(".py") or "/" in place or place.startswith(".") or not place
     if is_file and not Path(place).is_file():
-        raise UsageError(f"there is no file {place}")
+        raise UsageError(f"there is no file {place or repr(place)}")
     folder = str(Path(place).resolve().parent if is_file else Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

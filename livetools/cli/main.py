@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import importlib.util
 import io
+import os
 import sys
 
 INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
@@ -25,6 +26,12 @@ def _run() -> None:
         sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app
 
+    for size in (
+        "COLUMNS",
+        "LINES",
+    ):  # 0 says that the terminal knows no size; rich would print nothing in it
+        if os.environ.get(size) == "0":
+            del os.environ[size]
     codecs.register_error("livetools", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -195,6 +195,7 @@ class Persona:
         expect_count(turns, "Persona: turns")
         if goal is not None:
             expect_text(goal, "Persona: goal", "a text that says what they want to have")
+        expect_text(model, "Persona: model", "the name of a model")
         self.persona, self.goal, self.turns, self.model, self._client = persona, goal, turns, model, client
         self._done = False
 

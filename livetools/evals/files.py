@@ -30,6 +30,7 @@ model play the caller. ``timeout`` and ``patience`` are seconds, as of :class:`~
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -181,7 +182,7 @@ class _Reader:
                 return Utterance(text)
             case {"cuts_in": bool(cuts_in), **rest} if rest:
                 return replace(self.turn(rest), cuts_in=cuts_in)
-            case {"silence": int() | float() as seconds, **rest} if not rest and seconds > 0:
+            case {"silence": int() | float() as seconds, **rest} if not rest and _ends(seconds):
                 return Utterance(f"(silent for {seconds:g} s)", silence=float(seconds))
             case {"wav": str(file), **rest} if not rest.keys() - {"text"}:
                 return wav(self.folder / file, str(rest["text"]) if "text" in rest else None)
@@ -211,7 +212,7 @@ class _Reader:
                     return make(value)
                 except ConfigError as error:
                     raise self.placed(error) from None
-                except (TypeError, ValueError, AttributeError):
+                except (TypeError, ValueError, AttributeError, OverflowError):
                     raise ConfigError(
                         f"{self.place}: {key}: {value[key]!r:.60} is not {WANTED[key]}"
                     ) from None
@@ -223,13 +224,20 @@ class _Reader:
 def _called(value: Mapping[str, Any]) -> Called:
     args = value.get("with")
     wanted = None if args is None else {str(name): _argument(each) for name, each in args.items()}
-    return Called(value["called"], wanted, value.get("times"), bool(value.get("others", False)))
+    return Called(value["called"], wanted, value.get("times"), value.get("others", False))
 
 
 def _order(value: Mapping[str, Any]) -> InOrder:
     if not isinstance(value["order"], list):
         raise TypeError
-    return InOrder(value["order"], bool(value.get("only", False)))
+    return InOrder(value["order"], value.get("only", False))
+
+
+def _number(value: Any) -> float:
+    """A number, or the text of one; ``true`` and ``false`` are not numbers."""
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
 
 
 def _reached(value: Mapping[str, Any]) -> ReachedGoal:
@@ -258,10 +266,10 @@ EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expecta
     "said": ({"turn"}, lambda v: Said(v["said"], v.get("turn"))),
     "not_said": ({"turn"}, lambda v: NotSaid(v["not_said"], v.get("turn"))),
     "language": (set(), lambda v: Language(v["language"])),
-    "latency": ({"late"}, lambda v: Latency(float(v["latency"]), int(v.get("late", 0)))),
-    "cost": (set(), lambda v: Cost(float(v["cost"]))),
-    "interruptions": (set(), lambda v: SurvivedInterruptions(int(v["interruptions"]))),
-    "judged": ({"least"}, lambda v: Judged(v["judged"], float(v.get("least", 0.7)))),
+    "latency": ({"late"}, lambda v: Latency(_number(v["latency"]), v.get("late", 0))),
+    "cost": (set(), lambda v: Cost(_number(v["cost"]))),
+    "interruptions": (set(), lambda v: SurvivedInterruptions(v["interruptions"])),
+    "judged": ({"least"}, lambda v: Judged(v["judged"], _number(v.get("least", 0.7)))),
 }
 
 
@@ -299,6 +307,11 @@ def _argument(value: object) -> object:
         case list():
             return [_argument(each) for each in value]
     return value
+
+
+def _ends(seconds: float) -> bool:
+    """Whether this is a time above 0 that has an end."""
+    return 0 < seconds < math.inf and not isinstance(seconds, bool)
 
 
 def _known(entry: Mapping[str, Any], known: set[str], place: str) -> None:

@@ -39,6 +39,12 @@ def expect_number(value: object, what: str, unit: str, low: float = 0.0, high: f
         raise _error(value, what, f"a number{unit and f' of {unit}'}, from {low:g}{most}")
 
 
+def expect_flag(value: object, what: str) -> None:
+    """Raise ``ConfigError`` if this is neither ``True`` nor ``False``."""
+    if not isinstance(value, bool):
+        raise _error(value, what, "True or False")
+
+
 def expect_arguments(value: object, what: str) -> None:
     """Raise ``ConfigError`` if this is neither ``None`` nor the arguments of a call, by their names."""
     if value is not None and not isinstance(value, Mapping):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NotRequired, Union
 
 import typing_extensions
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, WrapValidator
+from pydantic import BeforeValidator, EncodedBytes, Field, ValidationError, WithJsonSchema, WrapValidator
 
 from .annotations import fields_of
 from .type_schemas import as_key
@@ -56,6 +56,8 @@ def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
 def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
+        if any(isinstance(one, EncodedBytes) for one in inner[1:]):
+            return annotation  # pydantic's Base64Bytes and others, which decode by themselves
         return _annotated(fit(inner[0], seen), [_described(m) for m in inner[1:]])
     if origin in (Union, types.UnionType):
         return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple

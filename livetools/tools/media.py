@@ -224,8 +224,9 @@ def _is_picture(value: object) -> bool:
 def _encoded(picture: Any) -> tuple[bytes, str]:
     """An image of Pillow's as a file: a photo that was a JPEG stays one, all else loses nothing as a PNG."""
     kind = "JPEG" if getattr(picture, "format", None) in ("JPEG", "MPO") and picture.mode == "RGB" else "PNG"
-    if kind == "PNG" and picture.mode not in ("1", "L", "LA", "I", "P", "RGB", "RGBA", "I;16"):
-        picture = picture.convert({"La": "LA", "RGBa": "RGBA", "PA": "RGBA"}.get(picture.mode, "RGB"))
+    if kind == "PNG" and picture.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
+        modes = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA", "I": "I;16"}
+        picture = picture.convert(modes.get(picture.mode, "RGB"))
     file = io.BytesIO()
     picture.save(file, format=kind)
     return file.getvalue(), f"image/{kind.lower()}"

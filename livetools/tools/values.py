@@ -370,9 +370,13 @@ def _table(value: Any) -> object:
             twice = next(str(name) for name in frame.columns[frame.columns.duplicated()])
             raise Unsayable(f"a table with two columns {twice!r}: rename one")
         return frame.to_dict(orient="records")
-    if counts or not index.is_unique:
-        return value.tolist() if counts else value.reset_index().to_dict(orient="records")
-    return value.to_dict()
+    if counts:
+        return value.tolist()
+    if index.nlevels == 1 and index.is_unique:
+        return value.to_dict()
+    if value.name is not None and value.name in index.names:
+        value = value.rename("values")
+    return value.reset_index().to_dict(orient="records")
 
 
 def _with_index(table: Any) -> Any:

@@ -82,6 +82,9 @@ def test_a_file_that_is_called_like_a_module_does_not_replace_it(tmp_path):
         ("{calling}", "line 4 runs a program while the file is imported"),
         ("{none}", "holds no tools"),
         ("{leaving}", "SystemExit"),
+        ("", "there is no file ''"),
+        (".", "there is no file ."),
+        ("..tools", "there is no file ..tools"),
     ],
 )
 def test_what_cannot_be_loaded_is_told_in_one_line(agent, tmp_path, target, words):

@@ -122,6 +122,15 @@ def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tm
     assert "\nx the settings name an endpoint and a key" in doctor[1]
 
 
+def test_a_terminal_of_no_size_shows_all_that_another_does(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def get_weather(city: str) -> str:\n    'Weather.'\n    return 'rain'\n"
+    )
+    ((code, out, _),) = everywhere(tmp_path, ["chat", "mine.py", "--fake"], COLUMNS="0", LINES="0")
+    assert code == 0
+    assert "pretend model: " in out
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [

@@ -167,6 +167,33 @@ def test_a_whole_file_is_read(read, tmp_path):
         ("agent: a.py\nevals: [{caller: x, expect: [{said: x, turn: '1'}]}]", "Said: turn: '1' is not"),
         ("agent: a.py\nevals: [{caller: x, expect: [{language: no}]}]", "(in YAML write 'no' in quotes)"),
         (
+            "agent: a.py\nevals: [{caller: x, expect: [{latency: true}]}]",
+            "latency: True is not a number of seconds",
+        ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{latency: 1, late: .inf}]}]",
+            "late: inf is not a whole number",
+        ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{interruptions: 1.5}]}]",
+            "SurvivedInterruptions: 1.5 is not a whole number",
+        ),
+        (
+            f"agent: a.py\nevals: [{{caller: x, expect: [{{cost: 1{'0' * 400}}}]}}]",
+            "is not a number of dollars",
+        ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{called: f, others: 'no'}]}]",
+            "others: 'no' is not True or False",
+        ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{order: [f], only: 1}]}]",
+            "only: 1 is not True or False",
+        ),
+        ("agent: a.py\nevals: [{caller: [{silence: .inf}]}]", "the turn {'silence': inf} is not"),
+        ("agent: a.py\nevals: [{caller: [{silence: true}]}]", "the turn {'silence': True} is not"),
+        ("agent: a.py\nevals: [{caller: {persona: Ann, model: 5}}]", "Persona: model: 5 is not the name"),
+        (
             "agent: a.py\nevals: [{caller: x, expect: [{order: find}]}]",
             "order: 'find' is not a list of names",
         ),

@@ -6,13 +6,32 @@ import collections
 import datetime
 import pathlib
 import re
+import uuid
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, Json, Strict, StrictBool, StrictInt, TypeAdapter, ValidationError
+from pydantic import (
+    UUID4,
+    AnyUrl,
+    BaseModel,
+    Field,
+    FutureDate,
+    FutureDatetime,
+    HttpUrl,
+    Json,
+    PastDate,
+    PastDatetime,
+    Strict,
+    StrictBool,
+    StrictInt,
+    TypeAdapter,
+    UrlConstraints,
+    ValidationError,
+)
 
 from livetools import Tool
 from livetools.errors import ToolError
@@ -92,6 +111,42 @@ def test_all_kinds_that_are_possible_are_named(annotation: Any, value: object, t
     if text is not None:
         assert told == text
     assert not re.search(r"should be (.*), not \1(?!\w)", told)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (Annotated[bytes, Field(min_length=3)], "aGk=", 'base64 of at least 3 bytes, not "aGk="'),
+        (Annotated[bytes, Field(max_length=1)], "aGk=", 'base64 of at most 1 bytes, not "aGk="'),
+        (PastDate, "2999-01-01", 'a date in the past, not "2999-01-01"'),
+        (FutureDate, "2001-01-01", 'a date in the future, not "2001-01-01"'),
+        (PastDatetime, "2999-01-01T09:00:00Z", 'a date and time in the past, not "2999-01-01T09:00:00Z"'),
+        (FutureDatetime, "2001-01-01T09:00:00Z", 'a date and time in the future, not "2001-01-01T09:00:00Z"'),
+        (HttpUrl, "ftp://a", "a URL that begins with 'http', 'https', not \"ftp://a\""),
+        (
+            Annotated[AnyUrl, UrlConstraints(max_length=9)],
+            "http://a/b/c",
+            'a URL of at most 9 characters, not "http://a/b/c"',
+        ),
+        (UUID4, str(uuid.UUID(int=1)), f'a UUID of version 4, not "{uuid.UUID(int=1)}"'),
+        (Annotated[Decimal, Field(max_digits=2)], 123, "a number of at most 2 digits, not 123"),
+        (
+            Annotated[Decimal, Field(decimal_places=1)],
+            "1.25",
+            'a number of at most 1 decimal places, not "1.25"',
+        ),
+        (
+            Annotated[Decimal, Field(max_digits=2, decimal_places=1)],
+            "12",
+            'a number of at most 1 digits before its decimal point, not "12"',
+        ),
+    ],
+    ids=str,
+)
+def test_a_value_of_the_right_kind_is_told_what_is_wrong_with_it(
+    annotation: Any, value: object, text: str
+) -> None:
+    assert said(annotation, value) == f"x should be {text}"
 
 
 ANNOTATIONS: list[Any] = [

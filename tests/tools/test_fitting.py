@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any, Literal, LiteralString, NotRequired, Required, TypedDict
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Base64Bytes, Base64UrlBytes, TypeAdapter, ValidationError
 
 from livetools.tools import Tool
 from livetools.tools.fitting import fit
@@ -69,6 +69,11 @@ def test_bytes_come_as_base64_padded_or_not(text: str) -> None:
 
 def test_base64_for_urls_is_taken_too() -> None:
     assert taken(bytes, "-_8") == taken(bytes, "+/8=") == b"\xfb\xff"
+
+
+def test_base64_types_of_pydantics_decode_by_themselves() -> None:
+    for annotation in (Base64Bytes, Base64UrlBytes, Base64Bytes | None):
+        assert taken(annotation, "aGk=") == b"hi"
 
 
 def test_iterables_are_lists_validated_at_once() -> None:

@@ -123,7 +123,7 @@ def test_a_dict_that_only_looks_like_media_is_a_dict() -> None:
 
 def test_a_picture_of_pillows_becomes_a_part() -> None:
     image = pytest.importorskip("PIL.Image")
-    for mode in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "LAB", "F", "I;16", "La", "PA"):
+    for mode in ("1", "L", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "LAB", "F", "I", "I;16", "La", "PA"):
         done = outcome(image.new(mode, (4, 4)))
         (part,) = done.parts
         assert part["inlineData"]["mimeType"] == "image/png"
@@ -266,6 +266,19 @@ def test_tables_of_pandas_keep_their_rows_and_names() -> None:
     assert encode(frame["n"]) == {"output": [1, 2]}
     assert len(encode(pd.Series([1, 2], index=["a", "a"], name="n"))["output"]) == 2
     assert "two columns" in encode(pd.DataFrame([[1, 2]], columns=["a", "a"]))["error"]
+
+
+def test_a_column_of_pandas_keeps_the_names_of_an_index_of_several_levels() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"city": ["Oslo", "Oslo"], "year": [2025, 2026], "n": [1, 2]})
+    rows = [{"city": "Oslo", "year": 2025, "n": 1}, {"city": "Oslo", "year": 2026, "n": 2}]
+    assert encode(frame.groupby(["city", "year"])["n"].sum()) == {"output": rows}
+
+
+def test_a_column_of_pandas_that_is_called_as_its_index_keeps_its_values() -> None:
+    pd = pytest.importorskip("pandas")
+    cities = pd.DataFrame({"city": ["Oslo", "Oslo"]}).set_index("city", drop=False)["city"]
+    assert encode(cities) == {"output": [{"city": "Oslo", "values": "Oslo"}] * 2}
 
 
 def test_an_index_of_pandas_that_repeats_a_column_costs_no_row() -> None:

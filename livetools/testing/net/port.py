@@ -80,7 +80,7 @@ class Port:
         """
         if self._socket is not None and self._socket.fileno() < 0:
             self._socket = None  # it was closed, and is opened again with the same number
-        assert self.number
+        _ = self.number  # binds the port; an assertion would not, under python -O
         assert self._socket is not None
         if _TAKES_SOCKETS:
             self._socket.listen(1024)

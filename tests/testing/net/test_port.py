@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 
 import anyio
 import anyio.lowlevel
@@ -12,6 +14,18 @@ import pytest
 from livetools.testing.net.port import Port, _listen
 
 pytestmark = pytest.mark.anyio
+
+
+def test_a_fake_server_serves_where_python_leaves_out_assertions():
+    program = (
+        "import asyncio, livetools, livetools.testing; MODEL = 'gemini-3.8-live'\n"
+        "async def main():\n"
+        "    async with livetools.testing.FakeLiveServer() as s, livetools.connect(MODEL, **s.options) as session:\n"
+        "        print(await session.ask('hello'))\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-O", "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "hello", done.stderr
 
 
 class Server:
