@@ -148,8 +148,9 @@ def _part(part: Fields, interrupted: bool, found: list[Event]) -> None:
         found.append(blob(media["data"], media.get("mimeType")))
     if (ran := part.get("executableCode")) is not None:
         code = ran.get("code", "")
-        call = _DISGUISED_CALL.search(code)
-        found.append(CodeChunk(code, ran.get("language", ""), call and call[1], ran.get("id")))
+        disguised = _DISGUISED_CALL.search(code)
+        tool = disguised[1] if disguised else None
+        found.append(CodeChunk(code, ran.get("language", ""), tool, ran.get("id")))
     if (result := part.get("codeExecutionResult")) is not None:
         found.append(CodeChunk(result.get("output", ""), result.get("outcome", ""), id=result.get("id")))
     for name in ("toolCall", "toolResponse"):
