@@ -173,9 +173,8 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
 
 def in_words(close: Close) -> str:
     """How a connection ended, for a log: its code and reason, from which secrets are removed."""
-    reason = scrub(" ".join(close.reason.split())) or (
-        "the line broke" if close.code == 1006 else "no reason was given"
-    )
+    unsaid = "the line broke" if close.code == 1006 else "no reason was given"
+    reason = scrub(" ".join(close.reason.split())) or unsaid
     return f"closed with {close.code}: {reason.rstrip('.')}{f' ({close.note})' if close.note else ''}"
 
 
