@@ -114,9 +114,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
         """It is the SDK's session: only its owner can change it."""
-        log.warning(
-            "a hand-off is left out: attach() cannot change the SDK's session; use its send_context_update()"
-        )
+        log.warning("a hand-off is left out: only send_context_update() can change the SDK's session")
         return outcome
 
     def show(self, events: Sequence[Event]) -> None:

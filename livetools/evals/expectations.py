@@ -47,7 +47,7 @@ class Verdict:
 def tools_named(expectation: object) -> list[str]:
     """The functions that an expectation names, to be looked for among the agent's."""
     match expectation:
-        case Called(name) | NotCalled(str() as name) | AskedApproval(name) | Ran(name) | Refused(name):
+        case Called(name) | NotCalled(str() as name) | _OfOneTool(name):
             return [name]
         case InOrder(names):
             return list(names)
@@ -71,6 +71,14 @@ def _checked(pattern: object, what: str, turn: object) -> None:
         re.compile(pattern)
     except re.error as error:
         raise ConfigError(f"{what}: {pattern!r} is not a regular expression: {error}") from None
+
+
+def _calls_of(name: str, conversation: Conversation) -> list[CallRecord]:
+    return [call for call in conversation.calls if call.name == name]
+
+
+def _not_called(conversation: Conversation) -> str:
+    return f"it was not called; called were: {names(conversation.calls)}"
 
 
 class _Plain:
@@ -133,9 +141,9 @@ class Called(_Plain):
         return f"calls {self.name}({given}){often}"
 
     def against(self, conversation: Conversation) -> str | None:
-        same = [call for call in conversation.calls if call.name == self.name]
+        same = _calls_of(self.name, conversation)
         if not same and self.times != 0:
-            return f"it was not called; called were: {names(conversation.calls)}"
+            return _not_called(conversation)
         if self.args is None:
             fitting, wrong = same, []
         else:
@@ -167,77 +175,69 @@ class NotCalled(_Plain):
 
 
 @dataclass(frozen=True)
-class AskedApproval(_Plain):
+class _OfOneTool(_Plain):
+    """An expectation about the calls of one function. Fails if it was not called."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        expect_name(self.name, type(self).__name__)
+
+    def against(self, conversation: Conversation) -> str | None:
+        calls = _calls_of(self.name, conversation)
+        return self.fault(calls) if calls else _not_called(conversation)
+
+    def fault(self, calls: Sequence[CallRecord]) -> str | None:
+        """Why these calls, one or more, do not meet it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AskedApproval(_OfOneTool):
     """A person was asked to approve a call of this function, even if they refused.
 
     Fails if the function was not called, and if one of its calls ran without anybody being asked.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        expect_name(self.name, "AskedApproval")
-
     def __str__(self) -> str:
         return f"asks for approval of {self.name}"
 
-    def against(self, conversation: Conversation) -> str | None:
-        same = [call for call in conversation.calls if call.name == self.name]
-        if not same:
-            return f"it was not called; called were: {names(conversation.calls)}"
-        unasked = [call for call in same if not call.asked and call.has_run]
+    def fault(self, calls: Sequence[CallRecord]) -> str | None:
+        unasked = [call for call in calls if not call.asked and call.has_run]
         if unasked:
             return f"it ran and nobody was asked: {_told(unasked[0])}"
-        return None if any(call.asked for call in same) else "nobody was asked"
+        return None if any(call.asked for call in calls) else "nobody was asked"
 
 
 @dataclass(frozen=True)
-class Ran(_Plain):
+class Ran(_OfOneTool):
     """The function was called and ran, with or without success: the call was neither refused nor invalid."""
-
-    name: str
-
-    def __post_init__(self) -> None:
-        expect_name(self.name, "Ran")
 
     def __str__(self) -> str:
         return f"runs {self.name}"
 
-    def against(self, conversation: Conversation) -> str | None:
-        same = [call for call in conversation.calls if call.name == self.name]
-        if not same:
-            return f"it was not called; called were: {names(conversation.calls)}"
-        if any(call.has_run for call in same):
+    def fault(self, calls: Sequence[CallRecord]) -> str | None:
+        if any(call.has_run for call in calls):
             return None
-        why = "was refused" if same[-1].refused else "did not run"
-        return f"{self.name} {why}: {_told(same[-1])} -> {dict(same[-1].response or {})}"
+        why = "was refused" if calls[-1].refused else "did not run"
+        return f"{self.name} {why}: {_told(calls[-1])} -> {dict(calls[-1].response or {})}"
 
 
 @dataclass(frozen=True)
-class Refused(_Plain):
+class Refused(_OfOneTool):
     """The function was called, and its calls were refused: by a person, its ``approval``, a hook, or a limit.
 
     Fails if one of its calls ran. A call with invalid arguments does not count as refused.
     """
 
-    name: str
-
-    def __post_init__(self) -> None:
-        expect_name(self.name, "Refused")
-
     def __str__(self) -> str:
         return f"has {self.name} refused"
 
-    def against(self, conversation: Conversation) -> str | None:
-        same = [call for call in conversation.calls if call.name == self.name]
-        if not same:
-            return f"it was not called; called were: {names(conversation.calls)}"
-        ran = [call for call in same if call.has_run]
-        if ran:
+    def fault(self, calls: Sequence[CallRecord]) -> str | None:
+        if ran := [call for call in calls if call.has_run]:
             return f"{self.name} ran: {_told(ran[0])}"
-        return (
-            None if any(call.refused for call in same) else f"{self.name} was not refused: {_told(same[-1])}"
-        )
+        refused = any(call.refused for call in calls)
+        return None if refused else f"{self.name} was not refused: {_told(calls[-1])}"
 
 
 @dataclass(frozen=True)

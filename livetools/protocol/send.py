@@ -68,9 +68,9 @@ class Dispatch:
 
     # What the model is to say, asked or not
 
-    def speak(self, item: Item) -> None:
-        """The model is to say this unasked, at the next quiet moment."""
-        self.unasked = (*self.unasked, item)
+    def speak(self, item: Item, since: float = inf) -> None:
+        """The model is to say this unasked, at the next quiet moment, as if that had been waited for ``since`` then."""
+        self.unasked, self.since = (*self.unasked, item), min(self.since, since)
 
     def text(
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()

@@ -206,8 +206,7 @@ _EXPECTED: Mapping[str, Expected] = {
     "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
     "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(
-        ("project", "location", "api_version"),
-        (lambda v: v is None or isinstance(v, str), "a string"),
+        ("project", "location", "api_version"), (lambda v: v is None or isinstance(v, str), "a string")
     ),
 }
 

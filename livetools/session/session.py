@@ -104,9 +104,10 @@ class Session(SessionBase):
 
         Returns when the session is over, at once if it was never entered. Leaving the context awaits sockets and tools.
         """
-        if self._driver is None:
+        driver = self._driver or self._opening  # a session that is being opened is closed as well
+        if driver is None:
             return
-        driver = self._here()
+        self._host.require_loop()
         driver.close()
         await driver.flush()
         await driver.over.wait()

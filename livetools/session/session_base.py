@@ -120,7 +120,7 @@ class SessionBase:
         seconds = checked_timeout(timeout, "timeout")
         if driver.tasks.inside():
             raise ConcurrencyError(
-                "wait_until_settled() inside a tool or hook waits for its end: return first"
+                "wait_until_settled() inside a tool or hook waits for itself: return first"
             )
         try:
             return await in_time(partial(settled, driver), seconds)

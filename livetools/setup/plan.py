@@ -271,9 +271,8 @@ def _with_tools(plan: Plan, tools: Sequence[Specified], warnings: list[str]) -> 
     builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
     entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(tools), warnings))]
     specs = [tool.spec() for tool in tools]
-    policies = {
-        spec.name: _policy(spec, tool, plan, warnings) for spec, tool in zip(specs, tools, strict=True)
-    }
+    both = zip(specs, tools, strict=True)
+    policies = {spec.name: _policy(spec, tool, plan, warnings) for spec, tool in both}
     if specs:
         declared = [_declared(spec, policies[spec.name], profile) for spec in specs]
         entries.append({"functionDeclarations": declared})

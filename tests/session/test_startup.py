@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 import anyio
 import pytest
+from support.waiting import everybody_waits
 
 import livetools
-from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy
+from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy, SessionClosed
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeLiveServer
 from livetools.testing.memory import MemoryTransport
+from livetools.transport.contract import Transport
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +123,33 @@ async def test_a_call_of_an_earlier_process_finds_the_session_open_in_its_first_
     async with opened([look], handle_store=store) as line:
         await line.quiet()
         assert seen == [["the call look (c1)"]]
+
+
+class Hanging:
+    """A dialer that never dials."""
+
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        await anyio.sleep_forever()
+        yield  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("dialer", [Hanging, MemoryTransport])
+async def test_a_session_that_is_closed_while_it_is_being_opened_is_over(dialer: Callable[[], Any]) -> None:
+    session = livetools.connect("gemini-3.8-live", transport=dialer(), base_url="ws://localhost")
+    entered = anyio.Event()
+
+    async def enter() -> None:
+        async with session:
+            entered.set()
+            with pytest.raises(SessionClosed):
+                await session.send_text("a")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(enter)
+        await everybody_waits()
+        await session.aclose()
+        await entered.wait()
 
 
 async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(

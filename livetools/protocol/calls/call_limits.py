@@ -33,8 +33,6 @@ def too_many(plan: Plan, record: Record) -> End | None:
     limit = plan.max_calls
     if limit is None or record.run < limit + BEYOND:
         return None
-    happened = (
-        f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error"
-    )
+    happened = f"max_calls={limit}, and the model made {BEYOND} more, though each was answered with an error"
     advice = "Raise max_calls, or tell the model in the instructions when to stop calling"
     return End(LimitReached("max_calls", happened, "tool", advice))

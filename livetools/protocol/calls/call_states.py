@@ -209,9 +209,8 @@ class Record:
         keeps = self.running or self.kept or policy.undo or policy.background
         if keeps or self.state is not _PAID or outcome is None or outcome.parts:
             return self
-        return AnsweredCall(
-            self.run, self.link, outcome.encoded or encode(outcome.response), outcome.scheduling
-        )
+        response = outcome.encoded or encode(outcome.response)
+        return AnsweredCall(self.run, self.link, response, outcome.scheduling)
 
 
 class AnsweredCall(Struct, frozen=True, gc=False):

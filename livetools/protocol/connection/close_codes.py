@@ -173,9 +173,8 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
 
 def in_words(close: Close) -> str:
     """How a connection ended, for a log: its code and reason, from which secrets are removed."""
-    reason = scrub(" ".join(close.reason.split())) or (
-        "the line broke" if close.code == 1006 else "no reason was given"
-    )
+    unsaid = "the line broke" if close.code == 1006 else "no reason was given"
+    reason = scrub(" ".join(close.reason.split())) or unsaid
     return f"closed with {close.code}: {reason.rstrip('.')}{f' ({close.note})' if close.note else ''}"
 
 
@@ -190,8 +189,9 @@ def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | 
         raised = close.error
         if not isinstance(raised, LiveToolsError):
             raised = ConnectFailed(f"could not connect: {raised}")
-        final = isinstance(raised, (RemoteProtocolError, SetupRejected))
-        final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
+        final = isinstance(raised, RemoteProtocolError | SetupRejected) or not getattr(
+            raised, "retryable", True
+        )
         return raised, "no" if final else "yes"
     ended = error(close.code, close.reason, phase, close.note)
     # A clean end before setupComplete is no clean end: the session was never open.

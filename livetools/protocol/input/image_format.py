@@ -37,7 +37,7 @@ def image(frame: object) -> tuple[bytes, str]:
     # An array of pixels has several dimensions, or wider numbers: its bytes are no encoded image.
     if view.format not in ("B", "b", "c") or sum(size != 1 for size in view.shape or ()) > 1:
         raise ConfigError(
-            f"the frame is an array of pixels: {_WANTED}. Encode it, as cv2.imencode('.jpg', frame) does"
+            f"the frame is an array of pixels: {_WANTED}. Encode it: cv2.imencode('.jpg', frame)"
         )
     data = view.tobytes()
     if not data:

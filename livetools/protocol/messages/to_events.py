@@ -149,9 +149,8 @@ def _part(part: Fields, interrupted: bool, found: list[Event]) -> None:
     if (ran := part.get("executableCode")) is not None:
         code = ran.get("code", "")
         disguised = _DISGUISED_CALL.search(code)
-        found.append(
-            CodeChunk(code, ran.get("language", ""), disguised[1] if disguised else None, ran.get("id"))
-        )
+        tool = disguised[1] if disguised else None
+        found.append(CodeChunk(code, ran.get("language", ""), tool, ran.get("id")))
     if (result := part.get("codeExecutionResult")) is not None:
         found.append(CodeChunk(result.get("output", ""), result.get("outcome", ""), id=result.get("id")))
     for name in ("toolCall", "toolResponse"):

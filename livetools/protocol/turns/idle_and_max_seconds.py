@@ -18,7 +18,7 @@ from livetools.protocol.send import Dispatch
 from livetools.protocol.still_to_come import Pending
 from livetools.setup.plan_fields import Plan
 
-from .speech_times import SpeechTimes
+from .speech_times import PATIENCE, SpeechTimes
 
 #: The share of ``max_seconds`` after which a text tells the model that the session will end.
 TOLD_AT = 0.9
@@ -81,7 +81,8 @@ class TimeLimits:
         if now >= self._tells_at:
             self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))
-            self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)))
+            # It waits for a pause, but not for longer than half of the time that is left.
+            self._dispatch.speak(self._dispatch.reply(SOON_OVER.format(left)), now + left / 2 - PATIENCE)
         elif not pending and now >= self._idle_at():
             # Asked once, and no sign of the user since: the session ends.
             if self._asked_at > self._speech.user_seen:

@@ -21,7 +21,7 @@ from livetools.testing.service import Service
 from livetools.testing.turn import Turn, TurnCancelled
 from livetools.testing.wire import Message, Refused, seconds
 
-from . import output, unasked
+from . import output, responses
 from .fault_injection import UNKNOWN, deliver, inject
 from .input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
 from .output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
@@ -283,9 +283,28 @@ class FakeSession:
         """Say something without a user turn, in a turn of its own; returns when that has ended.
 
         It waits until nobody else speaks (within a turn of the model this never happens: use ``turn.say`` there).
-        Raises :class:`TurnCancelled` if no connection is open, or if the client interrupts.
+        Raises :class:`TurnCancelled` if no connection is open, or if the client interrupts. Cancelling does not leave
+        half a turn behind: it runs in a task of its own.
         """
-        await unasked.speak(self, Turn(self), text, audio)
+        if self.connection is None:
+            raise TurnCancelled("no connection is open")
+        if self.script is not None and self.queue.speaker is not None:
+            await self.end_turn()  # as the script's next step would
+        turn, ended = Turn(self), anyio.Event()
+
+        async def say() -> None:
+            try:
+                await self.turn_comes(turn)
+                await self.run(turn, lambda turn: turn.say(text, audio))
+            except TurnCancelled:
+                turn.over = True
+            finally:
+                ended.set()
+
+        self.service.start_task(say)
+        await ended.wait()
+        if turn.over:
+            raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
 
     # -- whose turn it is
 
@@ -563,38 +582,15 @@ class FakeSession:
         finally:
             self._cut(connection)
 
-    async def _take_responses(self, responses: Iterable[Message], restored: Collection[str] = ()) -> None:
+    async def _take_responses(self, given: Iterable[Message], restored: Collection[str] = ()) -> None:
         if self.connection is None:
             return  # the connection was cut since: nobody reads them
         waited = self.profile.closes_lost and bool(self.calls.lost)
-        for response in self.calls.answers(responses, restored, self.connection.number):
-            call = self.calls.find(response, self.connection.number)
-            self.calls.lost = [each for each in self.calls.lost if each is not call]
-            if call is None:
-                self.service.note(f"an answer to no call, ignored: {response}")
-            elif call.state == "open":
-                call.responses.append(self._as_read(call, response))
-                if not (response.get("willContinue") and self._streams(call)):
-                    part = {"functionResponse": {"id": call.id, "name": call.name, "response": call.response}}
-                    self.history.append({"role": "user", "parts": [part]})
-                    call.end("answered")
-            else:
-                self._late(call, response)
+        for response in self.calls.answers(given, restored, self.connection.number):
+            call = responses.take(self.calls, response, self.connection.number, self.profile, self.service)
+            if call is not None:
+                part = {"functionResponse": {"id": call.id, "name": call.name, "response": call.response}}
+                self.history.append({"role": "user", "parts": [part]})
         if waited and not self.calls.lost and self.queue.speaker is None and self.script is None:
             await self._close_lost()
         await self._settle()
-
-    def _streams(self, call: FakeCall) -> bool:
-        return not call.blocking and self.profile.will_continue == "honoured"
-
-    def _as_read(self, call: FakeCall, response: Message) -> Message:
-        """The answer as the model reads it: some take one without a name for a failed call (2026-09-18)."""
-        if response.get("name") or not self.profile.needs_name:
-            return response
-        self.service.note(f"an answer without a name, which this model reads as a failure: {call}")
-        return {**response, "response": {"error": "a system error occurred"}}
-
-    def _late(self, call: FakeCall, response: Message) -> None:
-        self.service.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
-        if call.state == "cancelled" and not call.crossing:
-            self.service.log.late.append(call)

@@ -48,6 +48,13 @@ class TestMaxSeconds:
         assert (error.limit, error.retryable) == ("max_seconds", False)
         assert "max_seconds=100" in str(error)
 
+    def test_the_model_is_told_between_two_turns_where_no_pause_is_long(self) -> None:
+        d = live(max_seconds=60.0)
+        while d.now < 59:
+            d.later(0.7)
+            heard(d).say("Yes.").turn_complete()
+        assert told(d) == [SOON_OVER.format(6)]
+
     def test_a_turn_under_way_is_heard_out(self) -> None:
         d = live(max_seconds=100.0)
         d.later(99).say("I").later(4).say("say").later(2)
