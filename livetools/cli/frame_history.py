@@ -15,7 +15,7 @@ from livetools.session.frame_log import Direction
 from livetools.testing import Recording
 from livetools.testing.wire import Frame, Message, close_message, without_media
 
-from .session_files import About, SessionFile, SessionFiles
+from .session_files import SessionAbout, SessionFile, SessionFiles
 
 #: Bytes of frames that are kept of a session: past them media are left out, oldest first, then whole frames.
 MAX_BYTES = 64 * 2**20
@@ -257,5 +257,5 @@ class FrameHistories:
     def _file(self, name: str) -> SessionFile | None:
         if self.files is None:
             return None
-        about = self.files.about(name) or About(agent=self.agent, began=time.time())
+        about = self.files.about(name) or SessionAbout(agent=self.agent, began=time.time())
         return SessionFile(self.files, name, about, keeps_handle=self._keeps_handles)

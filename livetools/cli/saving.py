@@ -31,7 +31,7 @@ SAVE = typer.Option(
 FORCE = typer.Option("--force", help="Overwrite a file that exists.")
 
 
-class Recorder:
+class FrameRecorder:
     """Writes the frames of a session as they come. A :class:`~livetools.session.frame_log.FrameListener`."""
 
     def __init__(self, recording: Recording) -> None:
@@ -73,7 +73,7 @@ def saved(session: Session, file: Path | None, force: bool) -> Iterator[None]:
     from livetools.testing import Recording
 
     with opened(Recording(file, mode="w" if force else "x")) as recording:
-        tap(session, Recorder(recording))
+        tap(session, FrameRecorder(recording))
         yield
 
 

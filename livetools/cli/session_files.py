@@ -46,7 +46,7 @@ _ID = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(slots=True)
-class About:
+class SessionAbout:
     """What is known of a session beside its frames. Times are seconds since the epoch."""
 
     agent: str = ""
@@ -57,13 +57,13 @@ class About:
     choices: dict[str, str] | None = None  # that were made on the page
 
     @classmethod
-    def read(cls, file: Path) -> About:
+    def read(cls, file: Path) -> SessionAbout:
         """Raises ``ValueError`` for a file that is not one of these, ``OSError`` as from ``open``."""
         with file.open("rb") as opened:
             return _about.validate_json(opened.read(MAX_ABOUT))
 
 
-_about: TypeAdapter[About] = TypeAdapter(About)
+_about: TypeAdapter[SessionAbout] = TypeAdapter(SessionAbout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Listed:
 
     id: str
     used: float
-    about: About | None
+    about: SessionAbout | None
 
 
 class SessionFiles:
@@ -105,10 +105,10 @@ class SessionFiles:
                 kept.append(Listed(id, used, self.about(id)))
         return kept
 
-    def about(self, id: str) -> About | None:
+    def about(self, id: str) -> SessionAbout | None:
         """What is known of a session; ``None`` if it does not exist, or its file cannot be read."""
         try:
-            return About.read(self._about_of(id)) if _ID.fullmatch(id) else None
+            return SessionAbout.read(self._about_of(id)) if _ID.fullmatch(id) else None
         except (OSError, ValueError):
             return None
 
@@ -141,7 +141,7 @@ class SessionFiles:
                 with contextlib.suppress(FileNotFoundError):
                     file_of(id).replace(file_of(other))
 
-    def write_about(self, id: str, about: About) -> None:
+    def write_about(self, id: str, about: SessionAbout) -> None:
         """Keep what is known of a session, whole or as it was before."""
         with self._kept():
             self._make_folder()
@@ -199,7 +199,9 @@ class SessionFile:
     newest handle; ``keeps_handle``: another process can use it.
     """
 
-    def __init__(self, files: SessionFiles, id: str, about: About, *, keeps_handle: bool = True) -> None:
+    def __init__(
+        self, files: SessionFiles, id: str, about: SessionAbout, *, keeps_handle: bool = True
+    ) -> None:
         self.id, self.about = id, about
         self._files, self._keeps_handle = files, keeps_handle
         self._exists = files.has(id)
@@ -237,7 +239,7 @@ class SessionFile:
         if self._title:
             self._read_title(frame)
 
-    def join(self, about: About | None) -> None:
+    def join(self, about: SessionAbout | None) -> None:
         """Continue in the files of another session, with what is known about that one."""
         self._exists = True
         if about is not None:

@@ -29,7 +29,7 @@ async def until_stopped(
 
     ``begin`` is called when both are waited for, ``tick`` from then on, ``every`` so many seconds.
 
-    Where signals cannot be received (Windows) Ctrl-C is a ``KeyboardInterrupt``, as ever.
+    Where signals cannot be received (Windows) Ctrl-C raises ``KeyboardInterrupt``, as it does by default.
     """
     if sys.platform == "win32":
         begin()
@@ -60,7 +60,7 @@ def explained(what: str = "") -> Iterator[None]:
     except ConfigError:
         raise
     except socket.gaierror as error:
-        raise UsageError(f"{what}: {error.strerror}") from error  # a host that there is not
+        raise UsageError(f"{what}: {error.strerror}") from error  # the host does not exist
     except OSError as error:
         place = error.filename or what
         raise ConfigError(f"{place}: {error.strerror or error}" if place else str(error)) from error

@@ -202,7 +202,7 @@ class _Play:
             else:
                 reply = await self.session.ask(utterance.text, timeout=self.case.timeout)
                 turn.interrupted = turn.interrupted or reply.interrupted
-        except TimeoutError as error:  # the session's word on a silent model is one, too
+        except TimeoutError as error:  # NoAnswer, of a model that is silent, is one too
             turn.trouble = str(error) or f"no answer within {self.case.timeout:g} s"
 
     async def _settle(self) -> None:

@@ -74,7 +74,7 @@ from livetools.transport.loop.wake import on_trio
 from livetools.web import BUILT
 
 from .drain import Drain
-from .relay.conversation import Conversation, Options
+from .relay.conversation import Conversation, RelayOptions
 from .relay.limits import RESUME_TIMEOUT
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
@@ -171,7 +171,7 @@ def relay(
         )
     checked_function(authorize, "authorize")
     checked_function(stores, "stores")
-    options = Options(
+    options = RelayOptions(
         linger, greeting, idle, debug, clock or SystemClock(), Drain() if drain is None else drain
     )
     known = None if origins is None else known_origins(origins)
@@ -188,7 +188,7 @@ class Relay:
         authorize: Authorize | None,
         stores: Stores | None,
         origins: Collection[Origin] | None,
-        options: Options,
+        options: RelayOptions,
         bounds: Places,
         drain_token: str | None = None,
     ) -> None:

@@ -50,10 +50,8 @@ class Pending:
 
     def unread(self) -> list[str]:
         """What was sent and would be lost with the connection, in words."""
-        unread = [entry for entry in self._dispatch.outbox.sent if not entry.safe]
-        return (
-            [f"{len(unread)} message{'s' * (len(unread) != 1)} that may not have been read"] if unread else []
-        )
+        unread = sum(not entry.safe for entry in self._dispatch.outbox.sent)
+        return [f"{unread} message{'s' * (unread != 1)} that may not have been read"] if unread else []
 
     def said(self) -> bool:
         """Whether the model has spoken of everything that it was given. Calls in the background may run on."""

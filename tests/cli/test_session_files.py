@@ -13,7 +13,7 @@ import pytest
 from livetools.cli.session_files import (
     MAX_AGE,
     MAX_SESSIONS,
-    About,
+    SessionAbout,
     SessionFile,
     SessionFiles,
 )
@@ -48,7 +48,7 @@ def files(tmp_path: Path) -> SessionFiles:
 
 def keep(files: SessionFiles, name: str, *frames: Frame, used: float = NOW) -> str:
     id = id_of(name)
-    file = SessionFile(files, id, About(agent="a", began=used))
+    file = SessionFile(files, id, SessionAbout(agent="a", began=used))
     for frame in frames or (SETUP, typed(name)):
         file.add(frame)
     file.stop()
@@ -137,7 +137,7 @@ def test_sessions_that_are_too_large_together_go_oldest_first(files, monkeypatch
 def test_a_handle_is_kept_unless_it_is_of_no_use_to_another_process(files):
     for keeps in (True, False):
         id = id_of(f"{keeps}")
-        file = SessionFile(files, id, About(began=NOW), keeps_handle=keeps)
+        file = SessionFile(files, id, SessionAbout(began=NOW), keeps_handle=keeps)
         file.keep_handle("too early: there is no file yet")
         file.add(typed("hello"))
         file.keep_handle("opens it")
@@ -154,7 +154,7 @@ def test_a_line_that_is_not_whole_is_left_out_and_what_is_no_recording_is_named(
     with path.open("a") as file:
         file.write('{"time": 1')
     assert len(files.frames(id)) == 2
-    session = SessionFile(files, id, About(began=NOW))
+    session = SessionFile(files, id, SessionAbout(began=NOW))
     session.add(SAID)
     session.pause()
     session.add(SAID)
@@ -206,7 +206,7 @@ def test_a_renamed_session_is_found_under_its_other_id(files):
 
 def test_a_disk_that_is_full_costs_no_conversation(files, caplog):
     resource = pytest.importorskip("resource", reason="Windows has no limit of the size of files")
-    file = SessionFile(files, id_of("a"), About(began=NOW))
+    file = SessionFile(files, id_of("a"), SessionAbout(began=NOW))
     file.add(typed("hello"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(

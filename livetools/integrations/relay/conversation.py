@@ -49,7 +49,7 @@ GRACE = 10.0
 
 
 @dataclass(frozen=True)
-class Options:
+class RelayOptions:
     """What the conversations of a relay have in common; see :func:`~livetools.integrations.starlette.relay`."""
 
     linger: float = 30.0
@@ -88,7 +88,7 @@ class Conversation:
         self,
         session: Session,
         token: str,
-        options: Options,
+        options: RelayOptions,
         *,
         on_over: Callable[[], object] = lambda: None,
         on_closed: Callable[[], object] = lambda: None,

@@ -80,7 +80,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             continues = store is not None and await store.load() is not None
             if continues:
                 options = replace(options, greeting=None)
-            line = Line(provider, codec, start, options)
+            sound = CallSound(provider, codec, start, options)
         except Refused as refused:
             log.warning("a call was refused: %s", refused)
             await close(websocket, refused.code, str(refused))
@@ -91,7 +91,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             await close(websocket, 1011, "the call could not be taken")
             raise
         else:
-            call = Call(websocket, start.frame, Messages(websocket, reader), line, options)
+            call = ActiveCall(websocket, start.frame, Messages(websocket, reader), sound, options)
             try:
                 with options.drain.holds(call):
                     await call.run(session, again if continues else None)
@@ -117,8 +117,8 @@ def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
             del _calls[provider]
 
 
-class Line:
-    """Connects a phone and a session: passes the sound of both sides, and handles what interrupts it."""
+class CallSound:
+    """The sound of a call: what the caller says and hears, what plays while a tool runs, and the recording."""
 
     def __init__(self, provider: Provider, codec: Codec, start: Start, options: Options) -> None:
         rate, clock = provider.rate, options.clock
@@ -129,16 +129,16 @@ class Line:
         self.caller = CallerSide(codec, rate, self.recording)
 
 
-class Call:
-    """A call that has started."""
+class ActiveCall:
+    """A call from its start frame to its end: the phone's websocket on one side, a session on the other."""
 
     def __init__(
-        self, websocket: WebSocket, start: StartFrame, messages: Messages, line: Line, options: Options
+        self, websocket: WebSocket, start: StartFrame, messages: Messages, sound: CallSound, options: Options
     ) -> None:
         self._websocket, self._start, self._messages = websocket, start, messages
         self._options, self._clock = options, options.clock
-        self._speech, self._caller, self._hold = line.speech, line.caller, line.hold
-        self._recording = line.recording
+        self._speech, self._caller, self._hold = sound.speech, sound.caller, sound.hold
+        self._recording = sound.recording
         self._phone = PhoneCall(start, options.account, self._until_all_heard, self._press)
         self._started, self._shown = 0, 0  # tools: those that have started, and those that were heard of here
         self._writing = anyio.Lock()
@@ -160,7 +160,7 @@ class Call:
         await self.over.wait()
 
     async def run(self, session: Session, again: Callable[[], Session] | None) -> None:
-        """Hold the conversation, to its end. Raises what is nobody's word for the end of a session.
+        """Hold the conversation, to its end. Raises any error but a ``LiveToolsError``: those end a session.
 
         ``again``: the conversation is continued, and this makes another session for a handle that is saved meanwhile.
         """
@@ -200,7 +200,7 @@ class Call:
             await _maybe(self._options.on_end(Ended(self._start, reason, error, heard, contents, file)))
 
     async def _hang_up(self) -> None:
-        """End the call at the provider, where an account may. What goes wrong there ends nothing here."""
+        """End the call at the provider, if there is an account for that. An error of the provider is only logged."""
         account = self._options.account
         if account is None or self._gone.is_set():
             return
@@ -256,7 +256,7 @@ class Call:
                         await self._websocket.send_text(message)
                     elif message is not None:
                         await self._websocket.send_bytes(message)
-        except (WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
+        except (WebSocketDisconnect, RuntimeError):  # what starlette raises for a closed socket
             self._gone.set()
 
     # The session

@@ -173,7 +173,7 @@ class Provider:
 
 
 class Reader:
-    """Asks a provider what messages say, and lets nothing through that is not what it should be."""
+    """Reads the messages of one call through its provider, and checks what the provider makes of them."""
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
@@ -210,7 +210,7 @@ class Reader:
         return None
 
     def _tell(self, error: Exception) -> None:
-        """Where, and what kind: the text of an error may hold what the stranger wrote."""
+        """Log the place and the class of an error, once. Its text may hold what a stranger wrote."""
         if not self._told:
             self._told = True
             at = extract_tb(error.__traceback__)[-1]

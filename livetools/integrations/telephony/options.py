@@ -91,7 +91,7 @@ class CallOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """:class:`CallOptions`, with what they are by themselves."""
+    """:class:`CallOptions` with their defaults, checked."""
 
     deps: Callable[[StartFrame], object] | None = None
     greeting: str | None = None
@@ -118,7 +118,7 @@ class Options:
 
 
 def options_of(given: CallOptions) -> Options:
-    """The options. Raises ``TypeError`` for one that there is not."""
+    """The options that were given, and defaults for the rest. Raises ``TypeError`` for an unknown option."""
     kept: dict[str, Any] = dict(given)
     for name in ("drain", "clock"):
         if kept.get(name) is None:

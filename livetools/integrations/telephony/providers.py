@@ -75,7 +75,7 @@ class Events(Provider):
         return Mark(name) if isinstance(name, str) else None
 
     def agree(self, media_format: Mapping[str, Json], rate: str) -> None:
-        """Take the sound that the start frame names; where it names none, it is as it was. Raises :class:`Refused`."""
+        """Use the encoding and the rate that the start frame names, if it does. Raises :class:`Refused`."""
         named, hertz = media_format.get("encoding", self.encoding), media_format.get(rate, self.rate)
         if isinstance(named, str):
             named = _MIME.get(named.partition(";")[0], named)

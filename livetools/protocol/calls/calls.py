@@ -11,16 +11,8 @@ from itertools import chain
 from math import inf
 from typing import Any
 
-from livetools.events import (
-    ApprovalRequested,
-    Call,
-    Event,
-    ToolCancelled,
-    ToolFinished,
-    ToolLost,
-    ToolProgress,
-    ToolStarted,
-)
+import livetools.events as events
+from livetools.events import Call, Event
 from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import PlainCall
@@ -102,7 +94,7 @@ class Calls:
                 continue
             # ToolStarted is emitted before the call is judged: ToolFinished of a refused call must follow it.
             if self._is_told:
-                self._tell(ToolStarted(record.call))
+                self._tell(events.ToolStarted(record.call))
             self._begin(record, now)
         return records
 
@@ -113,7 +105,7 @@ class Calls:
             return
         # No connection has the number 0: the debt is lost from the beginning, and the result can only be a text.
         record = self._enter(0, call, now)
-        self._tell(ToolStarted(call))
+        self._tell(events.ToolStarted(call))
         self._move(record, Move.LOSE, now)
         if self.plan.answers_lost:
             self.lost = (*self.lost, record)
@@ -124,7 +116,7 @@ class Calls:
         record = self.records.get(run)
         if record is None or record.state not in SERVED:
             return
-        self._tell(ToolProgress(record.call, value))
+        self._tell(events.ToolProgress(record.call, value))
         # Where a yield is no response of its own, the shell gathers all of them into the last one.
         policy = record.policy
         if yielded is None or not policy.streams:
@@ -178,7 +170,7 @@ class Calls:
             self._act(StopAsking(record.run, record.call, over=False))
             self._admit(record, now)
         else:
-            self._tell(ApprovalRequested(record.call))
+            self._tell(events.ApprovalRequested(record.call))
             # An interim response says so where the model takes one; a background call was answered already.
             if record.policy.takes_more and record.state is CallState.OWED:
                 waits = Outcome({self.plan.response_key: wording.AWAITS_APPROVAL})
@@ -501,12 +493,12 @@ class Calls:
                 self._act(Stop(runs.run, runs.call))
 
     def _finished(self, record: Record, now: float) -> None:
-        if self._is_told and (outcome := record.outcome) is not None:
+        if self._is_told and (done := record.outcome) is not None:
             elapsed = now - record.since
-            self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
+            self._tell(events.ToolFinished(record.call, done.response, done.error, elapsed, done.began))
 
     def _cancelled(self, record: Record, now: float) -> None:
-        self._tell(ToolCancelled(record.call))
+        self._tell(events.ToolCancelled(record.call))
         # CANCELLED is what a resumed session gets that asks for it again; undo gets the real result.
         outcome, record.outcome = record.outcome, wording.CANCELLED
         # What runs on does so for others, or was stopped and is undone at its end.
@@ -520,7 +512,7 @@ class Calls:
 
     def _lost(self, record: Record, now: float) -> None:
         self.slots.release(record)  # the model may call something else meanwhile
-        self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
+        self._tell(events.ToolLost(record.call, "text" if self._follows(record) else "dropped"))
 
     def _follows(self, record: Record) -> bool:
         """Whether the result of a lost call goes as text; that of a background one was promised."""

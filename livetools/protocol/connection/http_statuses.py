@@ -10,27 +10,20 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from livetools.errors import (
-    AuthenticationError,
-    ConnectFailed,
-    LiveToolsError,
-    QuotaExceeded,
-    RemoteProtocolError,
-    ServerError,
-)
+import livetools.errors as errors
 from livetools.setup.secrecy import scrub
 
 from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
 
 #: What is clearly about the key or the quota.
 HTTP_STATUSES: Mapping[int, Verdict] = {
-    **dict.fromkeys((401, 403), Verdict(AuthenticationError, "no", KEY)),
-    429: Verdict(QuotaExceeded, "yes", BILLING),
+    **dict.fromkeys((401, 403), Verdict(errors.AuthenticationError, "no", KEY)),
+    429: Verdict(errors.QuotaExceeded, "yes", BILLING),
 }
-HTTP_FAILING = Verdict(ServerError, "yes", "try again later")  # 500 and above
+HTTP_FAILING = Verdict(errors.ServerError, "yes", "try again later")  # 500 and above
 
 
-def http_error(status: int, body: str = "") -> LiveToolsError:
+def http_error(status: int, body: str = "") -> errors.LiveToolsError:
     """The error of an upgrade that was answered with this status instead of 101; its ``code`` is the status.
 
     An answer that is not of a Live API is a ``RemoteProtocolError``.
@@ -41,9 +34,13 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
     if verdict := verdict or HTTP_STATUSES.get(status) or (HTTP_FAILING if status >= 500 else None):
         return make_error(verdict, status, reason, "connect")
     if status == 407:
-        return ConnectFailed(f"the proxy asks for credentials: {reason}. Put them into the proxy's URL")
+        return errors.ConnectFailed(
+            f"the proxy asks for credentials: {reason}. Put them into the proxy's URL"
+        )
     if status < 400 or status in (404, 405, 426):
-        return RemoteProtocolError(f"no Live API at this address: {reason}. Check base_url and api_version")
+        return errors.RemoteProtocolError(
+            f"no Live API at this address: {reason}. Check base_url and api_version"
+        )
     return make_error(REFUSED, status, reason, "connect")
 
 

@@ -68,10 +68,8 @@ def end_of_turn(complete: bool) -> bytes:
 def audio(pcm: bytes, rate: int = 16000) -> bytes:
     """Audio: ``pcm`` 16-bit little-endian mono, ``rate`` in Hz."""
     # Put together by hand: fifty a second, and Base64 needs no escapes.
-    return b'{"realtimeInput":{"audio":{"mimeType":"audio/pcm;rate=%d","data":"%b"}}}' % (
-        rate,
-        b64encode(pcm),
-    )
+    data = b64encode(pcm)
+    return b'{"realtimeInput":{"audio":{"mimeType":"audio/pcm;rate=%d","data":"%b"}}}' % (rate, data)
 
 
 def video(image: bytes, mime_type: str = "image/jpeg") -> bytes:

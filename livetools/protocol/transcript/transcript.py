@@ -12,20 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, takewhile
 from typing import Any, TextIO, overload
 
-from livetools.events import (
-    SETTLED,
-    Call,
-    Event,
-    InputTranscript,
-    Interrupted,
-    OutputTranscript,
-    TextChunk,
-    ToolCancelled,
-    ToolFinished,
-    ToolLost,
-    ToolStarted,
-    TurnComplete,
-)
+import livetools.events as events
+from livetools.events import Call, Event
 from livetools.protocol.messages.outgoing import encode
 
 from .placing import Placing
@@ -127,15 +115,15 @@ class Transcript(Sequence[Content]):
         if (take := TAKE.get(type(event))) is not None:
             take(self, event)
 
-    def _on_said(self, event: TextChunk | OutputTranscript) -> None:
+    def _on_said(self, event: events.TextChunk | events.OutputTranscript) -> None:
         if words := self._words.take(event):
             self._note(("said", words))
 
-    def _on_heard(self, event: InputTranscript) -> None:
+    def _on_heard(self, event: events.InputTranscript) -> None:
         if not event.interim:  # a guess, which what follows replaces
             self._note(("heard", event.text, event.finished))
 
-    def _on_started(self, event: ToolStarted) -> None:
+    def _on_started(self, event: events.ToolStarted) -> None:
         call = event.call
         self._calls[call.id] = self._number
         self._note(("call", call.id, call.name, call.args))
@@ -151,10 +139,10 @@ class Transcript(Sequence[Content]):
         else:
             self._note(("answer", call.id, response, final), made_in)
 
-    def _on_turn_complete(self, event: TurnComplete) -> None:
+    def _on_turn_complete(self, event: events.TurnComplete) -> None:
         if event.status == "IN_PROGRESS":
             self._note(("filler",))
-        elif event.reason != SETTLED:  # then no turn has ended, and the user may speak by now
+        elif event.reason != events.SETTLED:  # then no turn has ended, and the user may speak by now
             self._over()
 
     def _over(self) -> None:
@@ -318,15 +306,15 @@ class Transcript(Sequence[Content]):
 
 #: What takes note of an event, by its very type.
 TAKE: Mapping[type, Callable[[Transcript, Any], object]] = {
-    TextChunk: Transcript._on_said,
-    OutputTranscript: Transcript._on_said,
-    InputTranscript: Transcript._on_heard,
-    ToolStarted: Transcript._on_started,
-    ToolFinished: lambda transcript, e: transcript._on_answer(e.call, e.response, final=True),
-    ToolCancelled: lambda transcript, e: transcript._on_answer(e.call, CANCELLED_RESPONSE, final=True),
-    ToolLost: lambda transcript, e: transcript._on_answer(e.call, LOST, final=e.delivery != "text"),
-    Interrupted: lambda transcript, _: transcript._over(),
-    TurnComplete: Transcript._on_turn_complete,
+    events.TextChunk: Transcript._on_said,
+    events.OutputTranscript: Transcript._on_said,
+    events.InputTranscript: Transcript._on_heard,
+    events.ToolStarted: Transcript._on_started,
+    events.ToolFinished: lambda transcript, e: transcript._on_answer(e.call, e.response, final=True),
+    events.ToolCancelled: lambda transcript, e: transcript._on_answer(e.call, CANCELLED_RESPONSE, final=True),
+    events.ToolLost: lambda transcript, e: transcript._on_answer(e.call, LOST, final=e.delivery != "text"),
+    events.Interrupted: lambda transcript, _: transcript._over(),
+    events.TurnComplete: Transcript._on_turn_complete,
 }
 
 

@@ -9,28 +9,18 @@ from math import inf
 import msgspec
 from msgspec import Struct
 
+import livetools.events as events
 from livetools.errors import NoAnswer
-from livetools.events import (
-    AudioChunk,
-    Call,
-    Event,
-    Interrupted,
-    OutputTranscript,
-    Stalled,
-    TextChunk,
-    ToolStarted,
-    TurnComplete,
-    UsageUpdate,
-)
+from livetools.events import AudioChunk, Call, Event, ToolStarted, TurnComplete, UsageUpdate
 from livetools.protocol.messages.outgoing import encode
 
 # Speech at 24 kHz is 48 kB a second: about 23 minutes. It is also the bound of the buffer between reader and iterator.
 MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
-KEPT = frozenset({TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete})
+KEPT = frozenset({events.TextChunk, events.OutputTranscript, AudioChunk, UsageUpdate, TurnComplete})
 #: The same outside of an exchange, with the calls and with what has cut a turn short.
-SAID = KEPT | {ToolStarted, Interrupted, Stalled}
+SAID = KEPT | {ToolStarted, events.Interrupted, events.Stalled}
 #: Bytes of what was said outside of an exchange that are kept: 80 s of speech.
 SAID_BOUND = 4 * 1024 * 1024
 #: The same where a loop reads it all and nobody has ever asked: words and calls, no sound.
@@ -88,7 +78,7 @@ class Exchange:
         self.done = False
         self.interrupted = False
         self.resent = False  # a lost connection has left it without an answer
-        self.stalled: Stalled | None = None  # the model fell silent in it
+        self.stalled: events.Stalled | None = None  # the model fell silent in it
         self.calls: set[int] = set()  # runs whose answer is still owed
         self._called: set[int] = set()
         self.notify: Callable[[], None] | None = None
@@ -244,7 +234,7 @@ class Said:
             last = set(map(type, self._kept[end + 1 :]))
             if last - {TurnComplete, UsageUpdate}:
                 break
-        return Interrupted in last, Stalled in last
+        return events.Interrupted in last, events.Stalled in last
 
     def _keep(self, kept: list[Event | bytes]) -> None:
         self._kept, self._size = kept, sum(map(_weight, kept))

@@ -34,18 +34,13 @@ LASTING = frozenset({
 })  # fmt: skip
 #: What of an event may be large. The rest of it is in ``EVENT_OVERHEAD``, and so is an event that is not named here.
 WEIGHED: Mapping[type[Event], Callable[[Event], Any]] = {
-    events.TextChunk: attrgetter("text"),
-    events.ThoughtChunk: attrgetter("text"),
-    events.AudioChunk: attrgetter("data"),
-    events.VideoChunk: attrgetter("data"),
-    events.InputTranscript: attrgetter("text", "words"),
-    events.OutputTranscript: attrgetter("text", "words"),
-    events.ToolStarted: attrgetter("call.args"),
+    **dict.fromkeys((events.TextChunk, events.ThoughtChunk), attrgetter("text")),
+    **dict.fromkeys((events.AudioChunk, events.VideoChunk), attrgetter("data")),
+    **dict.fromkeys((events.InputTranscript, events.OutputTranscript), attrgetter("text", "words")),
+    **dict.fromkeys((events.ToolStarted, events.ApprovalRequested), attrgetter("call.args")),
+    **dict.fromkeys((events.ToolCancelled, events.ToolLost), attrgetter("call.args")),
     events.ToolProgress: attrgetter("call.args", "value"),
     events.ToolFinished: attrgetter("call.args", "response"),
-    events.ToolCancelled: attrgetter("call.args"),
-    events.ToolLost: attrgetter("call.args"),
-    events.ApprovalRequested: attrgetter("call.args"),
     events.UsageUpdate: attrgetter("usage.raw"),
     events.CodeChunk: attrgetter("code"),
     events.Grounding: attrgetter("metadata"),
