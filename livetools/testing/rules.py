@@ -34,7 +34,7 @@ from typing import Any, Protocol
 
 from livetools.setup.install_hints import install
 
-from .pretend import Pretend, asking, fill, spoken
+from .pretend import Pretend, asking, fill, readable, spoken
 from .turn import Turn, TurnCancelled
 from .yaml_file import read_yaml
 
@@ -121,7 +121,9 @@ class Rules:
     async def _follow(self, rule: Rule, found: re.Match[str], turn: Turn) -> None:
         words: dict[str, object] = {"text": turn.text, **found.groupdict("")}
         if rule.call is not None:
-            guess = fill(turn.text, turn.session.declarations().get(rule.call) or {"name": rule.call})
+            guess = fill(
+                turn.text, readable(turn.session.declarations().get(rule.call) or {"name": rule.call})
+            )
             given = {name: _fill(value, words) for name, value in rule.args.items()}
             if missing := [name for name in guess.missing if name.partition(".")[0] not in given]:
                 await turn.say(asking(replace(guess, missing=missing)))

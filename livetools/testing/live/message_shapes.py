@@ -268,10 +268,11 @@ def _mapping(reading: _Reading, known: Field, item: object, here: str) -> object
         reading.invalid(here, "Map", item, f"{here} is an object of {known.type}")
         return _WRONG
     # the service numbers the entries of a map: …parameters.properties[1].value
-    return {
+    read_ = {
         name: _single(reading, known, each, f"{here}[{n}].value", here)
         for n, (name, each) in enumerate(item.items())
     }
+    return {name: each for name, each in read_.items() if each is not _WRONG}
 
 
 def _single(reading: _Reading, known: Field, item: object, here: str, parent: str) -> object:

@@ -6,7 +6,7 @@ for the functions it calls are real ones. ``livetools chat --fake`` and ``liveto
 :class:`~livetools.testing.Rules` falls back to it.
 """
 
-from .choice import Guess, choose, fill
+from .choice import Guess, choose, fill, readable
 from .model import Pretend, asking, spoken
 
-__all__ = ["Guess", "Pretend", "asking", "choose", "fill", "spoken"]
+__all__ = ["Guess", "Pretend", "asking", "choose", "fill", "readable", "spoken"]

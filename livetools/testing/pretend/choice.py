@@ -60,6 +60,44 @@ def schema_of(declaration: Declaration) -> Mapping[str, Any]:  # a schema: any J
     return schema if isinstance(schema, Mapping) else {}
 
 
+#: What the values of these keywords are, where a schema is one.
+_KINDS: Mapping[str, Any] = {
+    "properties": Mapping,
+    "items": Mapping,
+    "required": list,
+    "enum": list,
+    "anyOf": list,
+    "type": str | list,
+    "minimum": int | float,
+    "maximum": int | float,
+    "minItems": int,
+}
+
+
+def readable(declaration: Declaration) -> Declaration:
+    """The declaration with its schema in ``parameters``, without keywords whose values are not of their kind.
+
+    ``parametersJsonSchema`` may hold any JSON.
+    """
+    rest = {key: value for key, value in declaration.items() if key != "parametersJsonSchema"}
+    return {**rest, "parameters": _readable(schema_of(declaration))}
+
+
+def _readable(schema: object) -> dict[str, Any]:
+    if not isinstance(schema, Mapping):  # JSON Schema has true and false
+        return {}
+    kept = {key: value for key, value in schema.items() if isinstance(value, _KINDS.get(key, object))}
+    if "properties" in kept:
+        kept["properties"] = {name: _readable(inner) for name, inner in kept["properties"].items()}
+    if "items" in kept:
+        kept["items"] = _readable(kept["items"])
+    if "anyOf" in kept:
+        kept["anyOf"] = [_readable(inner) for inner in kept["anyOf"]]
+    if "required" in kept:
+        kept["required"] = [name for name in kept["required"] if isinstance(name, str)]
+    return kept
+
+
 def _filled(sequence: Sequence[Token], declaration: Declaration) -> Guess:
     name = str(declaration["name"])
     reader = Reader(sequence, [name, *parts(name)])

@@ -11,7 +11,7 @@ from livetools.testing.late_results import late_results
 from livetools.testing.turn import Turn
 
 from .arguments import example
-from .choice import Declaration, Guess, choose, schema_of
+from .choice import Declaration, Guess, choose, readable, schema_of
 
 
 class Pretend:
@@ -36,7 +36,7 @@ class Pretend:
         self._typed: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # the last question of a session
 
     async def __call__(self, turn: Turn) -> None:
-        declarations = [d for d in turn.session.declarations().values() if d.get("name")]
+        declarations = [readable(d) for d in turn.session.declarations().values() if d.get("name")]
         if late := late_results(turn.text):  # of calls that were lost: they ask for no other call
             await turn.say(" ".join(f"{name} says: {response}" for name, response in late))
             return

@@ -87,6 +87,13 @@ def test_a_null_is_absent_and_a_single_object_stands_for_a_list_of_parts():
     assert not faults
 
 
+def test_an_entry_of_a_map_that_is_of_the_wrong_type_is_left_out():
+    message, faults = read(_declared({"properties": {"a": None, "b": 5, "c": {"type": "STRING"}}}))
+    (entry,) = message["setup"]["tools"]
+    assert entry["functionDeclarations"][0]["parameters"] == {"properties": {"c": {"type": "STRING"}}}
+    assert len(faults) == 2
+
+
 def test_what_vertex_alone_knows_is_unknown_elsewhere():
     frame = {"setup": {"explicitVadSignal": True, "sessionResumption": {"transparent": True}}}
     assert read(frame, vertex=True)[1] == []

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.testing.pretend import choose, fill
+from livetools.testing.pretend import choose, fill, readable
+from livetools.testing.pretend.arguments import example
+from livetools.testing.pretend.choice import schema_of
 from livetools.tools import as_tools
 
 
@@ -101,3 +103,27 @@ def test_arguments_are_found_in_json_schema_too():
 def test_any_text_is_decided(text):
     for guess in choose(text, DECLARATIONS):
         assert guess.name in {each["name"] for each in DECLARATIONS}
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "properties", "items", "required", "enum", "anyOf", "minimum", "minItems", "city"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.sampled_from(["weather in Oslo", "city=Oslo", "weather 3"]), anything)
+def test_any_json_in_the_place_of_a_schema_is_read(text, schema):
+    declared = {"name": "weather", "description": "Weather in a city.", "parametersJsonSchema": schema}
+    assert [guess.name for guess in choose(text, [readable(declared)])] == ["weather"] or "=" in text
+    example(schema_of(readable(declared)))
