@@ -24,7 +24,7 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
 
-from .resend import MEDIA_KINDS, REPEATED, STREAM, Frame, Outbox, Receipt
+from .resend import REPEATED, STREAM, Frame, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
@@ -56,10 +56,6 @@ class Item(Frame, eq=False):
     inside: bool = False  # sent while an activity was open
     event: Event | None = None  # told when it is handed to a socket for the first time
     results: tuple[Call, ...] = ()  # the calls whose results it carries
-
-    @property
-    def media(self) -> bool:
-        return self.kind in MEDIA_KINDS
 
     @property
     def turn(self) -> bool:

@@ -167,6 +167,11 @@ class Frame(Delivery, eq=False):
     data: bytes = b""
     receipt: Receipt | None = None
 
+    @property
+    def media(self) -> bool:
+        """Whether it is sound or video."""
+        return self.kind in MEDIA_KINDS
+
     def take(self, link: int, after_turn: Expected | None) -> None:
         """It is written on this connection, perhaps once more, after that turn of the model."""
         self.link, self.after_turn = link, after_turn
@@ -237,9 +242,9 @@ class Outbox:
             self._last += 1
             kept = self._log if frame.run is None else self._unmade
             kept[self._last] = frame
-            self._logged += len(frame.data) if frame.kind in MEDIA_KINDS else 0
+            self._logged += len(frame.data) if frame.media else 0
         while self._logged > REPLAY_BOUND:  # the oldest media goes; texts are kept
-            oldest = next(n for n, frame in self._log.items() if frame.kind in MEDIA_KINDS)
+            oldest = next(n for n, frame in self._log.items() if frame.media)
             self._logged -= len(self._log.pop(oldest).data)
 
     def consumed(self, index: int) -> list[Frame]:
@@ -256,7 +261,7 @@ class Outbox:
             if number > index + self._unwritten:
                 break
             frame = self._log.pop(number)
-            self._logged -= len(frame.data) if frame.kind in MEDIA_KINDS else 0
+            self._logged -= len(frame.data) if frame.media else 0
             taken_in.append(frame)
         return taken_in
 

@@ -394,30 +394,29 @@ class Turns:
         self._known += 1  # the turn under way is one of them
 
     def _pop(self, empty: bool) -> None:
-        """The first of the queue is over; ``empty``: nothing came of it, and it was not expected when it began."""
-        # Turns that were expected when this one began may have been covered by it; those written since were not.
+        """Take the turn that has ended off the queue, and doubt those behind it that it may have answered too.
+        ``empty``: nothing was said in it, and nothing tells when it began."""
+        # What was expected when it began may be answered by it; what was written since is not.
         known, self._known = self._known, 0
         if not self._queue:
             return
-        first = self._queue.pop(0)
-        first.over, self._ended_answer = True, first.answer
-        first.spent = empty and self.stale.swallows
-        asked = self.exchange if self.exchange is not None and not self.exchange.sure else None
-        if empty and asked and asked.turn is first:
-            asked.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
-        # A turn that only speaks of an answer, and was certain to come, covers no question behind it.
-        if first.answer and first.wanted and not (first.prompt or first.doubtful):
-            return
-        if empty and first.doubtful:  # it was perhaps over already, and this was the end of the next
+        ended = self._queue.pop(0)
+        ended.over, self._ended_answer = True, ended.answer
+        ended.spent = empty and self.stale.swallows
+        # A turn that only speaks of an answer, and was certain to come, answers no question behind it.
+        if ended.answer and ended.wanted and not (ended.prompt or ended.doubtful):
+            known = 0
+        elif empty and ended.doubtful:  # it was perhaps over already, and this was the end of the next
             known = 2 + sum(1 for _ in takewhile(lambda turn: turn.doubtful, self._queue))
-        # Those that this turn may have answered too.
         perhaps = list(takewhile(lambda turn: turn.shares, islice(self._queue, max(0, known - 1))))
         for turn in perhaps:
             turn.doubtful = True
-        if empty and asked and asked.turn in perhaps:
-            asked.listen(sure=False)  # then this was its answer
         if perhaps:
-            self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else QUIET_SETTLES
+            self._patience = PAUSE if sum(turn.wanted for turn in (ended, *perhaps)) > 1 else QUIET_SETTLES
+        # The exchange may be answered with this empty turn: what it heard before was not its own.
+        exchange = self.exchange
+        if empty and exchange is not None and not exchange.sure and exchange.turn in (ended, *perhaps):
+            exchange.listen(sure=exchange.turn is ended)
 
     def _give_up_all(self, now: float) -> None:
         """Nobody waits for what is in the queue."""
