@@ -177,7 +177,7 @@ def wants_a_session(name: str, text: str) -> bool:
 
 
 #: Examples that dial again and again, or hear speech as fast as it is spoken.
-WAIT = {"SessionClosed", "Faults", "activity_from", "talk"}
+WAIT = {"SessionClosed", "Faults", "activity_from", "talk", "pace", "FileSpeaker", "send_speech"}
 
 
 def in_time(*names: str) -> Any:
@@ -222,13 +222,16 @@ async def test_a_name_has_an_example_that_does_what_it_says(
 
 #: What outside programs may rely on beside the door, by its module.
 ELSEWHERE = {
-    "testing": "FakeLiveServer Turn Faults Limits Pretend",
+    "testing": "FakeLiveServer Turn Faults Limits Pretend Rules RecordingProxy",
     "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
-    "audio": "Detector activity_from talk",
+    "audio": "Detector Loudness activity_from send_speech talk pace read_wav write_wav FileSpeaker Playback",
+    "formats": "check repair explain function_response call_response to_declaration to_tool_call",
+    "evals": "Called play run",
+    "integrations.drain": "Drain",
     "integrations.starlette": "relay",
     "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop Account AccountError "
     "TwilioAccount TelnyxAccount PlivoAccount dial PhoneCall current_call transfer_to",
-    "integrations.telephony.testing": "FakeRest RestRequest",
+    "integrations.telephony.testing": "Phone FakeRest RestRequest",
     "integrations.mcp": "toolset",
     "integrations.opentelemetry": "tracing",
     "integrations.redis": "RedisHandleStore",

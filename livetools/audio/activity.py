@@ -63,7 +63,12 @@ class Detector(Protocol):
 
 
 class Loudness:
-    """The simplest detector: audio louder than ``level`` (0 to 1) is speech. For quiet rooms, and if others fail."""
+    """The simplest detector: audio louder than ``level`` (0 to 1) is speech. For quiet rooms, and if others fail.
+
+    ::
+
+        print(Loudness()(bytes(1024)))  # 0.0: silence
+    """
 
     def __init__(self, level: float = 0.02) -> None:
         self._level = level
@@ -128,6 +133,13 @@ async def send_speech(session: Session, source: AsyncIterable[Piece]) -> None:
 
     Raises what ``source`` and the session raise; ``LocalProtocolError`` for marks where the service detects speech by
     itself. An activity that is open when this ends, however it does, is ended.
+
+    ::
+
+        config = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
+        async with connect(MODEL, config=config) as session:
+            await send_speech(session, activity_from(microphone(), Loudness()))
+            print(await session.wait_until_settled())
     """
     async with AsyncExitStack() as speaking:
         async for piece in source:

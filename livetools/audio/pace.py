@@ -34,6 +34,13 @@ def pace(
     ``trailing`` seconds of silence follow, so that the end of speech is heard. The time is kept to the start
     (the first ``anext``), so that delays do not add up; after one of more than half a second (a reconnection,
     a blocked loop) it is not made up for in a burst. Cancelling loses nothing.
+
+    ::
+
+        async with connect(MODEL) as session:
+            async for pcm in pace([silence(0.2)]):  # or pace(read_wav("question.wav"))
+                await session.send_audio(pcm)
+            print(await session.wait_until_settled())
     """
     after = chunks([silence(trailing, rate)], bytes_of(_CHUNK, rate))
     return _Paced(itertools.chain(pcm, after), rate, clock or SystemClock())

@@ -33,6 +33,12 @@ class Playback:
     ``rate`` is what ``take`` gives, in Hz; writes of another rate are resampled (soxr). It holds ``limit``
     seconds at most: past that the oldest go, counted in ``dropped``. ``write``, ``flush`` and ``drained``
     belong to one thread, ``take`` to any other, such as a sound card's.
+
+    ::
+
+        playback = Playback()
+        playback.write(silence(1.0, OUTPUT_RATE))
+        print(len(playback.take(12_000)), "bytes are played,", playback.flush(), "seconds thrown away")
     """
 
     def __init__(self, rate: int = OUTPUT_RATE, *, limit: float = 600.0, clock: Clock | None = None) -> None:

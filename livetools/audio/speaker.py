@@ -87,6 +87,15 @@ class FileSpeaker:
 
     It plays in the time of ``clock``, so that an interruption cuts the file where it would have cut the sound;
     pauses are not written. Leaving the context writes what was played until then and closes the file.
+
+    ::
+
+        async with connect(MODEL) as session:
+            with FileSpeaker(FOLDER / "answer.wav") as speaker:
+                reply = await session.ask("Hello?")
+                speaker.write(reply.audio)
+                await speaker.drained()  # without this, only what was played by now is in the file
+                print(speaker.played, "seconds")
     """
 
     def __init__(self, path: Path, *, rate: int = OUTPUT_RATE, clock: Clock | None = None) -> None:

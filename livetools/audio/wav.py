@@ -68,6 +68,11 @@ def read_wav(path: Path | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1
     chunks are taken; whether it can be is settled here.
 
     Raises :class:`ConfigError` when the file is not a PCM WAV, or soxr is missing; ``OSError`` as ``open`` does.
+
+    ::
+
+        write_wav(FOLDER / "question.wav", silence(0.25, INPUT_RATE), rate=INPUT_RATE)
+        print([len(pcm) for pcm in read_wav(FOLDER / "question.wav")])  # [3200, 3200, 1600]
     """
     found = wav_format(path)
     resample = Resampler(found.rate, rate)
@@ -75,7 +80,13 @@ def read_wav(path: Path | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1
 
 
 def write_wav(path: Path, pcm: bytes, *, rate: int = OUTPUT_RATE) -> None:
-    """Write 16-bit mono PCM to a WAV file."""
+    """Write 16-bit mono PCM of ``rate`` Hz to a WAV file. Raises ``OSError`` as ``open`` does.
+
+    ::
+
+        write_wav(FOLDER / "pause.wav", silence(1.5, OUTPUT_RATE))
+        print(wav_format(FOLDER / "pause.wav").seconds)  # 1.5
+    """
     with open_wav(path, rate) as file:
         file.writeframes(pcm)
 

@@ -30,7 +30,7 @@ from livetools.events import (
 )
 from livetools.integrations.relay.messages import encode_event
 from livetools.protocol.messages.incoming import FunctionCall, parse
-from livetools.protocol.messages.to_events import events
+from livetools.protocol.messages.to_events import events_of
 from livetools.testing.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
@@ -157,7 +157,7 @@ class _Reader:
     def _received(self, message: Message) -> None:
         slim, sounds = _without_media(message)
         read = parse(json.dumps(slim).encode())
-        found = events(read)
+        found = events_of(read)
         said = [event for event in found if type(event).__name__ in _SPOKEN]
         self.heard = self.heard or any(type(event).__name__ in _HEARD for event in found)
         if self.speech is not None and (said or sounds or read.calls):

@@ -121,6 +121,10 @@ class Called(_Plain):
     It counts what the model asked for, also calls that were refused: see :class:`Ran` for those that ran. An argument
     is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``, ``ANYTHING``, any
     callable). Unlisted arguments fail the check, unless ``others`` is set.
+
+    ::
+
+        print(Called("book_table", {"name": matches("ann"), "guests": between(2, 4)}, times=1))
     """
 
     name: str

@@ -108,6 +108,12 @@ async def play(case: Eval, conversation: Conversation | None = None, /, **option
 
     What goes wrong in it is kept in the record, not raised. Raises ``ConfigError`` for an agent that cannot be
     opened there, or that lacks a tool which the eval names, and what a caller raises. Cancelling hangs up.
+
+    ::
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        conversation = await play(Eval("weather", agent, "Weather in Oslo?"))
+        print(conversation.render())
     """
     conversation = conversation or Conversation(case.name)
     session = open_agent(case.agent, **options)

@@ -102,6 +102,13 @@ async def run(
     ``options`` say where, as ``open_agent`` takes them; without any the environment does, as for ``connect``. A
     conversation that breaks (an agent that cannot be opened, a caller that raises) is one that failed: its ``error``
     says why, and the others are played. Cancelling hangs up and stops the run.
+
+    ::
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        case = Eval("weather", agent, "Weather in Oslo?", [Called("get_weather", {"city": "Oslo"})])
+        async for result in run([case], repeat=3):
+            print(f"{result.name}: {result.rate:.0%}")
     """
     for case in cases:
         result = Result(case.name)

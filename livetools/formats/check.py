@@ -22,6 +22,12 @@ def check(document: Json, kind: Kind | None = None) -> Report:
 
     It may be a function call, a function response, a content, a conversation, a request body, a response or a stream of
     ``generateContent``, tools, a Live frame, a recording.
+
+    ::
+
+        report = check({"functionCall": {"name": "get weather", "args": "Oslo"}})
+        for finding in report.faults:
+            print(finding.path, finding.message)
     """
     todo = Checklist()
     kind = kind or detect(document)

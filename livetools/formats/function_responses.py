@@ -64,6 +64,10 @@ def function_response(
     """One function response. ``value`` may be anything: it is converted to JSON and put under ``key``.
 
     A dict that has ``output``, ``result``, ``content`` or ``error`` among its keys is the response itself.
+
+    ::
+
+        print(function_response("get_weather", {"celsius": 12}, id="c1"))
     """
     told: dict[str, Json] = {"id": id} if id else {}
     told |= {"name": name, "response": encode(value, key)}

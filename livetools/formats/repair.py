@@ -34,6 +34,11 @@ def repair(contents: Iterable[Json]) -> tuple[list[dict[str, Json]], list[str]]:
     """Returns the repaired list, and a line for each change. The input is left as it is.
 
     Check the outcome: what could not be mended is still found there.
+
+    ::
+
+        contents, changes = repair([{"role": "assistant", "parts": {"text": "Good day."}}])
+        print(changes)
     """
     changes: list[str] = []
     tidy = [_tidy(content, f"$[{index}]", changes) for index, content in enumerate(contents)]

@@ -57,7 +57,12 @@ def text_response(text: str, **more: Json) -> dict[str, Json]:
 
 
 def call_response(*calls: Mapping[str, Json], text: str = "", **more: Json) -> dict[str, Json]:
-    """A response that calls functions (``{"name", "args", "id"?}`` each), after ``text`` if there is any."""
+    """A response that calls functions (``{"name", "args", "id"?}`` each), after ``text`` if there is any.
+
+    ::
+
+        print(call_response({"name": "get_weather", "args": {"city": "Oslo"}}))
+    """
     said: list[Mapping[str, Json]] = [{"text": text}] if text else []
     return response([*said, *({"functionCall": {"args": {}, **call}} for call in calls)], **more)
 

@@ -15,7 +15,12 @@ RULES: dict[str, Rule] = {rule.id: rule for rule in (*rules_sent.ALL, *rules_oth
 
 
 def explain(id: str) -> str:
-    """The rule in full, for a person. Raises ``KeyError``, with the ids there are, for one that is not."""
+    """The rule in full, for a person. Raises ``KeyError``, which lists the ids, for an unknown one.
+
+    ::
+
+        print(explain("json-twice"))
+    """
     rule = RULES.get(id)
     if rule is None:
         raise KeyError(f"no rule {id!r}; there are: {', '.join(sorted(RULES))}")

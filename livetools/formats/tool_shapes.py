@@ -57,6 +57,11 @@ def to_declaration(tool: Object, dialect: Literal["schema", "json_schema"] = "sc
 
     ``"schema"`` gives ``parameters``, in the subset that Live reads; ``"json_schema"`` gives
     ``parametersJsonSchema``, which loses nothing. Raises ``ConfigError`` for what is not a tool.
+
+    ::
+
+        city = {"type": "object", "properties": {"city": {"type": "string"}}}
+        print(to_declaration({"type": "function", "name": "get_weather", "parameters": city}))
     """
     return to_declaration_and_losses(tool, dialect)[0]
 
@@ -136,7 +141,12 @@ def random_id() -> str:
 def to_tool_call(
     call: Object, style: Style = "chat", new_id: Callable[[], str] = random_id
 ) -> dict[str, Json]:
-    """A function call in another library's format. ``new_id`` makes an id where the call has none."""
+    """A function call in another library's format. ``new_id`` makes an id where the call has none.
+
+    ::
+
+        print(to_tool_call({"id": "c1", "name": "get_weather", "args": {"city": "Oslo"}}, "anthropic"))
+    """
     id, name, args = call.get("id") or new_id(), call.get("name"), call.get("args") or {}
     if style == "anthropic":
         return {"type": "tool_use", "id": id, "name": name, "input": dict(args)}

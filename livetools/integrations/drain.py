@@ -42,6 +42,16 @@ class Drain:
     """Lets the conversations of this process end, or move to another one, before the process ends.
 
     ``within``: seconds that each conversation may take. Pass one object to every relay and phone number of the process.
+
+    ::
+
+        from fastapi import FastAPI
+        from livetools.integrations.starlette import relay
+
+        drain = Drain(within=20.0)
+        app = FastAPI(lifespan=drain.lifespan)
+        app.mount("/live", relay(partial(connect, MODEL), drain=drain))
+        print(drain.held, "conversations")
     """
 
     def __init__(self, within: float = 30.0) -> None:

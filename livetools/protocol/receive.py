@@ -5,47 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from livetools.events import (
-    REPLACED,
-    AudioChunk,
-    Event,
-    GoAway,
-    Grounding,
-    HandleUpdate,
-    InputTranscript,
-    Interrupted,
-    OutputTranscript,
-    SessionStarted,
-    TurnComplete,
-    UsageUpdate,
-    VoiceActivity,
-)
-from livetools.protocol.calls.calls import Calls
-from livetools.protocol.connection.dials_and_moves import Connection
+import livetools.events as events
+from livetools.events import AudioChunk, Event, InputTranscript, Interrupted, OutputTranscript, TurnComplete
 from livetools.protocol.input.audio_format import SAMPLE, Samples
-from livetools.protocol.input.input_queue import InputQueue
-from livetools.protocol.input.resend import Frame, Outbox
+from livetools.protocol.input.resend import Frame
 from livetools.protocol.messages.field_values import Fields
 from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
 from livetools.protocol.transcript.token_count import TokenCount
-from livetools.protocol.turns.expected_turns import Turns
-from livetools.protocol.turns.speech_times import PERCEIVED, SpeechTimes
+from livetools.protocol.turns.speech_times import PERCEIVED
 
-from .messages import to_events
-from .messages.to_events import MARKERS, SPOKEN
+from .messages.to_events import MARKERS, SPOKEN, events_of
+from .send import Parts
 
 
-@dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
-class Reception:
+@dataclass(eq=False, repr=False, slots=True)
+class Reception(Parts):
     """One message after another, each field of it (3.x sends many together)."""
 
-    calls: Calls
-    turns: Turns
-    input: InputQueue
-    speech: SpeechTimes
-    outbox: Outbox
-    connection: Connection
     tell: Callable[[Event], None]
     suppressed: bool = False  # the user has cut this turn off: the rest of it is not reported
     cuts_next: bool = False  # the next turn is cut off as soon as it begins
@@ -53,7 +30,8 @@ class Reception:
     sound: Samples = field(default_factory=Samples)  # of the model's speech
     tokens: TokenCount = field(default_factory=TokenCount)
     _rate: int = 0  # of the sound
-    started: SessionStarted = field(default_factory=SessionStarted)  # what is known of the session
+    #: What is known of the session.
+    started: events.SessionStarted = field(default_factory=events.SessionStarted)
 
     def cut_off(self, next: bool = False) -> None:
         """The user has cut the model off: the rest of its turn is not reported. ``next``: as soon as it speaks, and
@@ -69,7 +47,7 @@ class Reception:
         if cut:
             self.tell(Interrupted())
             self.speech.cut_off(now)
-            self.tell(self._timed(TurnComplete(REPLACED)))
+            self.tell(self._timed(TurnComplete(events.REPLACED)))
             self.tokens.ends()
         self.suppressed = False
         self.sound.clear()
@@ -80,7 +58,7 @@ class Reception:
         if completed is None:
             return False
         consent = completed.get("voiceConsentSignature", {})
-        self.started = SessionStarted(completed.get("sessionId"), consent.get("signature"))
+        self.started = events.SessionStarted(completed.get("sessionId"), consent.get("signature"))
         self.turned = False
         return True
 
@@ -112,11 +90,11 @@ class Reception:
 
     def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         """Handle each field of a message that was read in full, in the order in which they must take effect."""
-        events = to_events.events(message)
-        read = self._read({type(e) for e in events if not _only_a_mark(e)}, bool(message.calls))
+        told = events_of(message)
+        read = self._read({type(event) for event in told if not _only_a_mark(event)}, bool(message.calls))
         # 3.x sends words, calls and turnComplete in one message: the words come first, then the calls, then what ends
         # the turn.
-        for event in events:
+        for event in told:
             if type(event) not in MARKERS:
                 self._said(event, now)
         if message.calls:
@@ -127,7 +105,7 @@ class Reception:
             self.outbox.drop(runs)
             for run in runs:
                 self.turns.taken_back(run, now)
-        for event in events:
+        for event in told:
             if type(event) in MARKERS:
                 self._marked(event, now)
         # A status beside turnComplete is read with that (TurnComplete.status). By itself IDLE may be the end of the
@@ -142,7 +120,7 @@ class Reception:
         self._handle(message.fields.get("sessionResumptionUpdate", {}))
         # Last, and after the handle: the move asks whether a handle has followed the turn.
         if (notice := message.fields.get("goAway")) is not None:
-            self.tell(GoAway(notice.get("timeLeft")))
+            self.tell(events.GoAway(notice.get("timeLeft")))
             self.connection.go_away(notice.get("timeLeft"), now)
 
     def _called(self, link: int, calls: Sequence[PlainCall], now: float) -> None:
@@ -187,13 +165,13 @@ class Reception:
                 self.tell(event)
         else:
             # Where the user marks speech, the activity is the prompt: it is counted when it is written.
-            if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
+            if isinstance(event, InputTranscript | events.VoiceActivity) and not self.input.manual:
                 self.turns.heard_user()
             if isinstance(event, InputTranscript):
                 self.speech.heard(event.text, now)
-            elif isinstance(event, VoiceActivity):
+            elif isinstance(event, events.VoiceActivity):
                 self.speech.user(event.kind == "start", now)
-            elif isinstance(event, Grounding):  # it is not stuck
+            elif isinstance(event, events.Grounding):  # it is not stuck
                 self.turns.worked(now)
             self.tell(event)
 
@@ -216,13 +194,13 @@ class Reception:
             explained = event.reason is not None or event.waiting_for_input
             self.turns.complete(event.status, now, explained=explained)
             self._ended(now)
-        elif isinstance(event, UsageUpdate):
+        elif isinstance(event, events.UsageUpdate):
             usage = replace(event.usage, model=self.calls.plan.model)
             # Equal counts are repeated by a model that is stuck (whisper-shortcut PR71); growing ones show that it
             # works.
             if self.tokens.count(usage):
                 self.turns.worked(now)
-            self.tell(UsageUpdate(usage))
+            self.tell(events.UsageUpdate(usage))
         else:
             self.tell(event)
 
@@ -253,7 +231,7 @@ class Reception:
             self.calls.handed(self.outbox.sent, unseen, self.turned or read)
             if self.turned:
                 self.turns.stale.saved()
-            self.tell(HandleUpdate(handle))
+            self.tell(events.HandleUpdate(handle))
             # Transparent resumption: the last client message in the state of this handle.
             if (consumed := update.get("lastConsumedClientMessageIndex")) is not None:
                 self.input.consumed(consumed)

@@ -37,8 +37,8 @@ CROWDED = 8
 
 
 @dataclass(eq=False, repr=False, slots=True)  # no repr: it would show the plan, the handle and texts
-class Dispatch:
-    """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
+class Parts:
+    """The parts of a session that sending and receiving work on."""
 
     calls: Calls
     turns: Turns
@@ -46,6 +46,12 @@ class Dispatch:
     speech: SpeechTimes
     outbox: Outbox
     connection: Connection
+
+
+@dataclass(eq=False, repr=False, slots=True)
+class Dispatch(Parts):
+    """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
+
     ahead: tuple[Frame, ...] = ()  # before all else: the setup, and what a session gets that is just open
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order

@@ -25,6 +25,7 @@ from livetools.tools import (
     as_tools,
     split_config_tools,
 )
+from livetools.tools.hooks import check_hooks
 from livetools.transport.contract import Dialer
 from livetools.transport.credentials import KeySource
 from livetools.transport.endpoint import Given, resolve
@@ -169,7 +170,7 @@ def connect(
             raise ConfigError(f"handle_store is given, and {model} is asked for no handles: leave one out")
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
         transcript = Transcript(max_bytes=max_history, transcribed=plan.transcribed)
-        rest = policy, deps, tuple(hooks), clock or SYSTEM_CLOCK, handle_store
+        rest = policy, deps, check_hooks(hooks), clock or SYSTEM_CLOCK, handle_store
         return Session(Startup(plan, endpoint, dialer, transcript, *rest))
 
 

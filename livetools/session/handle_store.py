@@ -19,6 +19,7 @@ from livetools.setup.secrecy import place
 from livetools.transport.loop.wake import make_wake
 
 from .frame_log import detail
+from .handlers.user_code import is_of_the_user
 
 log = get_logger("livetools.session")
 
@@ -182,7 +183,9 @@ class Keeper:
         try:
             async with self.lock:
                 await self.save(handle)
-        except Exception as error:
+        except BaseException as error:
+            if not is_of_the_user(error):
+                raise
             log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))
 
     async def save(self, handle: str) -> None:

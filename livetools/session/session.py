@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
 from livetools.log import get_logger
+from livetools.protocol.connection import close_codes
 from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
@@ -61,9 +62,12 @@ class Session(SessionBase):
         Raises ``ConnectFailed``, ``SetupTimeout``, ``SetupRejected``, ``RemoteProtocolError``, or what the
         service closed with (``AuthenticationError``, ``ModelNotFound`` …). Cancelling leaves nothing behind.
         """
-        if self._host.loop is not None:
+        if self._entered is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
+        self._entered = True
         left = await self._assembly.load(self)
+        if not self._entered:
+            raise close_codes.over()
         await self._host.start(partial(self._run, left))
         self._driver = self._opening  # from now on: what a verb sends must not precede the setup
         driver = self._here()
@@ -106,6 +110,7 @@ class Session(SessionBase):
         """
         driver = self._driver or self._opening  # a session that is being opened is closed as well
         if driver is None:
+            self._entered = self._entered and False
             return
         self._host.require_loop()
         driver.close()

@@ -37,6 +37,7 @@ class SessionBase:
     def __init__(self, assembly: Startup) -> None:
         self._assembly = assembly
         self._host = Host("livetools session")
+        self._entered: bool | None = None  # False: it was closed before there was anything to open
         self._driver: SessionDriver | None = None  # of a session that was opened
         self._opening: SessionDriver | None = None  # the same one, from before that
         self._rate = 0  # of the audio that is sent

@@ -45,6 +45,14 @@ class RecordingProxy(Address):
 
     Keys travel on and are never written. An upstream that cannot be reached closes the client's connection
     with 1011 and the reason; ``log`` has the whole of it. Leaving it closes every connection.
+
+    ::
+
+        with Recording(FOLDER / "call.jsonl") as recording:
+            async with FakeLiveServer() as service, RecordingProxy(service.url, recording) as proxy:
+                async with connect(MODEL, base_url=proxy.url) as session:
+                    await session.ask("Hello?")
+        print(len(recording.frames), "frames")
     """
 
     def __init__(

@@ -70,6 +70,12 @@ class Rules:
 
     Where no rule fits it is a :class:`~livetools.testing.Pretend`: it picks a declared function by the words
     of what the user said; where no function fits either, it says ``otherwise``.
+
+    ::
+
+        model = Rules([Rule(r"weather in (?P<city>\\w+)", call="get_weather", args={"city": "{city}"})])
+        async with FakeLiveServer(model) as server, connect(MODEL, tools=[get_weather], **server.options) as session:
+            print(await session.ask("What is the weather in Oslo?"))
     """
 
     def __init__(

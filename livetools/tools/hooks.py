@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from livetools.errors import ConfigError
 from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
 if TYPE_CHECKING:
@@ -106,3 +107,18 @@ class Hooks(Protocol):
         """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`; not a filter: an
         interruption can only remove audio that has not been played."""
         return None
+
+
+def check_hooks(hooks: object) -> tuple[Hooks, ...]:
+    """The hooks. Raises ``ConfigError`` for anything but a list of them: an object that has none of the methods of
+    :class:`Hooks`, such as a plain function, would be asked about nothing, and its check would let everything pass."""
+    listed = (
+        tuple(hooks) if isinstance(hooks, Iterable) and not isinstance(hooks, str | bytes | Mapping) else None
+    )
+    for hook in (hooks,) if listed is None else listed:
+        if listed is None or not any(callable(getattr(hook, name, None)) for name in _METHODS):
+            raise ConfigError(f"hooks: expected a list of Hooks, such as [Check()], not {hook!r:.60}")
+    return listed or ()
+
+
+_METHODS = [name for name in vars(Hooks) if not name.startswith("_")]

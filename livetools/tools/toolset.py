@@ -9,7 +9,7 @@ from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import explains_keywords
 
 from .adapt import as_tools, distinct
-from .hooks import Hooks
+from .hooks import Hooks, check_hooks
 from .likes import ToolLike
 from .tool import Tool
 
@@ -38,7 +38,7 @@ class Toolset:
 
     def __init__(self, *items: ToolLike, name: str | None = None, hooks: Sequence[Hooks] = ()) -> None:
         self.name = name
-        tools = as_tools(items)
+        tools, hooks = as_tools(items), check_hooks(hooks)
         self._tools = tuple(t.replace(hooks=(*hooks, *t.hooks)) for t in tools) if hooks else tuple(tools)
 
     def __iter__(self) -> Iterator[Tool]:

@@ -36,6 +36,12 @@ from .proxy_and_address import named, proxy_for, read_proxy
 from .setup_timeout import reached
 
 DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "ssl": (tls.SSLContext | None, "an ssl.SSLContext or None"),
+    "proxy": (str | bool | None, "a URL, True or None"),
+    "headers": (Mapping | None, "a mapping of names to values, or None"),
+    "allow_insecure": (bool, "True or False"),
+}
 
 
 @explains_keywords(
@@ -65,7 +71,8 @@ class WebSocket:
     which a frame that the peer does not accept breaks the connection. ``max_message``: the size in bytes of a received
     message, ``None`` for no limit; a larger message ends the session (1009).
 
-    Raises ``ConfigError`` for a ``max_message`` or ``dead_after`` that is not a positive number.
+    Raises ``ConfigError`` for a value of another kind, and for a ``max_message`` or ``dead_after`` that is not a
+    positive number.
 
     ::
 
@@ -84,8 +91,9 @@ class WebSocket:
     max_message: int | None = 64 * 2**20
 
     def __post_init__(self) -> None:
-        if not isinstance(self.proxy, str | bool | None):
-            raise ConfigError(f"proxy is a {type(self.proxy).__name__}: expected a URL, True or None")
+        for name, (kind, wanted) in _KINDS.items():
+            if not isinstance(value := getattr(self, name), kind):
+                raise ConfigError(f"{name} is a {type(value).__name__}: expected {wanted}")
         if isinstance(self.proxy, str):
             read_proxy(self.proxy)
         most = self.max_message

@@ -52,6 +52,8 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"max_history": 0}, "a number of bytes above 0"),
         ({"max_history": 1e6}, "a number of bytes above 0"),
         ({"hooks": object()}, "a list of Hooks"),
+        ({"hooks": ["check"]}, "a list of Hooks"),
+        ({"hooks": [lambda call: None]}, "a list of Hooks"),
         ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "both set"),
     ],
 )

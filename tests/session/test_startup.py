@@ -152,6 +152,56 @@ async def test_a_session_that_is_closed_while_it_is_being_opened_is_over(dialer:
         await entered.wait()
 
 
+class Slow(MemoryHandleStore):
+    """A store that takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go_on = anyio.Event(), anyio.Event()
+
+    async def load(self) -> str | None:
+        self.asked.set()
+        await self.go_on.wait()
+        return None
+
+
+@pytest.mark.parametrize("verb", ["aclose", "__aenter__"])
+async def test_a_session_whose_store_is_asked_can_be_closed_and_not_be_entered_again(verb: str) -> None:
+    store, transport = Slow(), MemoryTransport()
+    options = {"transport": transport, "base_url": "ws://localhost", "handle_store": store}
+    session = livetools.connect("gemini-3.8-live", **options)
+    async with anyio.create_task_group() as group:
+
+        async def enter() -> None:
+            with pytest.raises(SessionClosed):
+                await session.__aenter__()
+
+        group.start_soon(enter if verb == "aclose" else session.__aenter__)
+        await store.asked.wait()
+        if verb == "aclose":
+            await session.aclose()
+            store.go_on.set()
+        else:
+            with pytest.raises(LocalProtocolError, match="entered once"):
+                await session.__aenter__()
+            group.cancel_scope.cancel()
+    assert transport.dials == 0
+
+
+async def test_a_store_that_wants_to_end_the_program_ends_no_session(
+    opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Exits(MemoryHandleStore):
+        async def save(self, handle: str) -> None:
+            raise SystemExit(1)
+
+    async with opened(handle_store=Exits()) as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "mine", "resumable": True}})
+        await everybody_waits()
+        await line.session.send_text("a")
+    assert "the session handle was not saved: SystemExit" in caplog.text
+
+
 async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
     opened: Opened, caplog: pytest.LogCaptureFixture
 ) -> None:

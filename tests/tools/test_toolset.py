@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from livetools.errors import ConfigError, ToolDefinitionError
@@ -80,3 +82,9 @@ def test_hooks_go_to_the_tools_outermost_first() -> None:
     assert nested["a_weather"].hooks == (outer, inner)
     assert nested["news"].hooks == (outer,)
     assert TOOLS["weather"].hooks == ()
+
+
+@pytest.mark.parametrize("hooks", ["check", {"before": 1}, 5, [None], [lambda call: None], [object()]])
+def test_hooks_that_would_be_asked_about_nothing_are_refused(hooks: Any) -> None:
+    with pytest.raises(ConfigError, match="expected a list of Hooks"):
+        Toolset(weather, hooks=hooks)

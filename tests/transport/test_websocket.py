@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -459,6 +459,15 @@ async def test_a_message_in_very_many_fragments_is_read() -> None:
 def test_a_bound_that_is_not_a_number_of_bytes_is_refused(bound: object) -> None:
     with pytest.raises(ConfigError, match="max_message"):
         WebSocket(max_message=bound)  # type: ignore[arg-type]  # the case
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("ssl", False), ("ssl", "ca.pem"), ("headers", [("a", "b")]), ("allow_insecure", "no"), ("proxy", 5)],
+)
+def test_an_option_of_another_kind_is_an_error_before_anything_is_dialled(option: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"{option} is a {type(value).__name__}: expected"):
+        WebSocket(**{option: value})
 
 
 @pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan, True, "40"])

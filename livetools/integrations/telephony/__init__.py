@@ -38,7 +38,7 @@ try:
     from .call import take_call
 except ImportError as error:
     raise ImportError(
-        f"telephony needs starlette, and from Python 3.13 on audioop-lts: {install('telephony')} ({error})"
+        f"telephony needs the packages of its extra: {install('telephony')} ({error})"
     ) from error
 
 from livetools.session.agents import AgentLike

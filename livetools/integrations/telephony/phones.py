@@ -21,6 +21,25 @@ class Phone:
 
     ``encoding`` and ``rate`` are those of the line, as in :class:`~livetools.integrations.telephony.Provider`.
     ``call``: the provider's id of the call, by which its REST API names it (:class:`RestRequest`).
+
+    ::
+
+        import json
+        from livetools.integrations.telephony import Media
+
+        class PlainPhone(Phone):
+            encoding, rate, call = "L16", 16000, "c1"
+
+            def begin(self):
+                return [json.dumps({"type": "hello", "id": self.call})]
+
+            def media(self, sound):
+                return sound
+
+            def read(self, message):
+                return Media(message)
+
+        print(PlainPhone().begin())  # Caller(app, "/call", provider=PlainPhone()) calls with it
     """
 
     encoding: str = "PCMU"

@@ -40,10 +40,12 @@ class ReconnectPolicy:
     budget: int = 40
 
     def __post_init__(self) -> None:
-        if self.attempts < 0 or self.budget < 0 or self.initial < 0 or self.maximum < 0:
-            raise ConfigError("ReconnectPolicy: attempts, initial, maximum and budget must not be negative")
-        if not 0 <= self.jitter <= 1:
-            raise ConfigError("ReconnectPolicy: jitter must be a share between 0 and 1")
+        for name in self.__slots__:
+            value, most = getattr(self, name), 1 if name == "jitter" else inf
+            if type(value) not in (int, float) or not 0 <= value <= most:
+                raise ConfigError(
+                    f"ReconnectPolicy: {name} is {value!r:.40}: expected a number, 0 to {most:g}"
+                )
 
     def delay(self, attempt: int, chance: float) -> float:
         """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""

@@ -13,24 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from livetools.events import (
-    AudioChunk,
-    CodeChunk,
-    Event,
-    GenerationComplete,
-    Grounding,
-    InputTranscript,
-    Interrupted,
-    OutputTranscript,
-    TextChunk,
-    ThoughtChunk,
-    TurnComplete,
-    UnknownMessage,
-    Usage,
-    UsageUpdate,
-    VideoChunk,
-    Word,
-)
+import livetools.events as events
+from livetools.events import AudioChunk, CodeChunk, Event, OutputTranscript, TextChunk, ThoughtChunk, Word
 
 from .field_values import FieldReader, Fields
 from .incoming import ServerMessage
@@ -40,9 +24,9 @@ DEFAULT_RATE = 24_000
 
 #: What the model says. It proves that the model has read our input, as the markers do. It is reported before the calls
 #: of the same message, and silenced once the user has cut it off.
-SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
+SPOKEN = frozenset({TextChunk, AudioChunk, events.VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
-MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
+MARKERS = frozenset({events.UsageUpdate, events.GenerationComplete, events.TurnComplete})
 
 # 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
 _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
@@ -50,7 +34,7 @@ _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
 _RATE = re.compile(r";rate=(?!0+;)([0-9]{1,7});")
 
 
-def events(message: ServerMessage) -> list[Event]:
+def events_of(message: ServerMessage) -> list[Event]:
     """The events of one message, in their order. Pure; never raises.
 
     ``interimInputTranscription`` is an ``InputTranscript`` with ``interim`` true. The result of code that
@@ -60,31 +44,31 @@ def events(message: ServerMessage) -> list[Event]:
     content = message.content
     found: list[Event] = []
     if content.get("interrupted"):
-        found.append(Interrupted())
+        found.append(events.Interrupted())
     if message.voice_activity is not None:
         found.append(message.voice_activity)
     _said(content, found)
     if message.unknown:
-        found.extend(map(UnknownMessage, message.unknown))
+        found.extend(map(events.UnknownMessage, message.unknown))
     if content.get("generationComplete"):
-        found.append(GenerationComplete())
+        found.append(events.GenerationComplete())
     # Between generationComplete and turnComplete: usage is of the turn that ends here.
     if counts := message.fields.get("usageMetadata"):
-        found.append(UsageUpdate(usage(counts)))
+        found.append(events.UsageUpdate(usage(counts)))
     if content.get("turnComplete"):
         waiting = content.get("waitingForInput", False)
-        found.append(TurnComplete(_reason(content), message.status, waiting))
+        found.append(events.TurnComplete(_reason(content), message.status, waiting))
     return found
 
 
-def usage(raw: Mapping[str, Any]) -> Usage:
+def usage(raw: Mapping[str, Any]) -> events.Usage:
     """The counts of a ``usageMetadata``; Vertex says ``candidates`` where others say ``response``.
 
     They are of one turn, and not of the session so far: three turns in a row were counted on 3.1 and on 2.5 native
     (pydantic-ai#7269, 2026-08-07), and 3.8's read alike (discuss.ai.google.dev 188765).
     """
     counts = FieldReader().read(raw, "UsageMetadata")
-    return Usage(
+    return events.Usage(
         prompt_tokens=counts.get("promptTokenCount", 0),
         response_tokens=counts.get("responseTokenCount") or counts.get("candidatesTokenCount", 0),
         total_tokens=counts.get("totalTokenCount", 0),
@@ -115,10 +99,10 @@ def _modalities(counts: Fields) -> Iterator[tuple[str, int]]:
 def _said(content: Fields, found: list[Event]) -> None:
     guess = content.get("interimInputTranscription", {})
     if guess.get("text"):  # before the piece that replaces it
-        found.append(InputTranscript(**_transcript(guess), interim=True))
+        found.append(events.InputTranscript(**_transcript(guess), interim=True))
     heard, spoken = content.get("inputTranscription", {}), content.get("outputTranscription", {})
     if heard.get("text") or heard.get("finished"):
-        found.append(InputTranscript(**_transcript(heard)))
+        found.append(events.InputTranscript(**_transcript(heard)))
     # What the user said comes before what the model says, the transcript of its speech after the sound.
     for part in content.get("modelTurn", {}).get("parts", ()):
         _part(part, content.get("interrupted", False), found)
@@ -126,7 +110,7 @@ def _said(content: Fields, found: list[Event]) -> None:
         found.append(OutputTranscript(**_transcript(spoken)))
     for name in ("groundingMetadata", "urlContextMetadata"):
         if metadata := content.get(name):
-            found.append(Grounding(metadata))
+            found.append(events.Grounding(metadata))
 
 
 def _transcript(told: Fields) -> Fields:
@@ -155,7 +139,7 @@ def _part(part: Fields, interrupted: bool, found: list[Event]) -> None:
         found.append(CodeChunk(result.get("output", ""), result.get("outcome", ""), id=result.get("id")))
     for name in ("toolCall", "toolResponse"):
         if (raw := part.get(name)) is not None:
-            found.append(Grounding({name: raw}))
+            found.append(events.Grounding({name: raw}))
 
 
 def blob(data: bytes, mime_type: str | None) -> Event:
@@ -163,9 +147,9 @@ def blob(data: bytes, mime_type: str | None) -> Event:
     # Video is asked for second: nearly every blob is sound.
     rate = _rate(mime_type)
     if rate is None and mime_type is not None and mime_type.lower().startswith("video/"):
-        return VideoChunk(data, mime_type)
+        return events.VideoChunk(data, mime_type)
     if rate is None:
-        return UnknownMessage({"inlineData": {"mimeType": mime_type, "data": data}})
+        return events.UnknownMessage({"inlineData": {"mimeType": mime_type, "data": data}})
     return AudioChunk(data, rate)
 
 

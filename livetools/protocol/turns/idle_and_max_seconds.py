@@ -70,14 +70,9 @@ class TimeLimits:
         self._pending = pending
         # The end of the session goes before its announcement: after a gap of the clock both may be due at once.
         if now >= self._ends_at(pending):
-            return End(
-                LimitReached(
-                    "max_seconds",
-                    f"max_seconds={self._most:g}, and the session has lasted so long",
-                    "turn" if pending else "idle",
-                    "Raise max_seconds, or begin another session with history=session.transcript",
-                )
-            )
+            happened = f"max_seconds={self._most:g}, and the session has lasted so long"
+            advice = "Raise max_seconds, or begin another session with history=session.transcript"
+            return End(LimitReached("max_seconds", happened, "turn" if pending else "idle", advice))
         if now >= self._tells_at:
             self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))

@@ -163,13 +163,11 @@ class BlockedLoop:
         ran.blocks[name] = ran.blocks.get(name, 0) + 1
         if name not in self._warned:
             self._warned.add(name)
-            of_calls.warning(
+            text = (
                 "%s held the event loop for %.1f s or more, at %s: nothing else ran meanwhile. Make it a plain"
-                " function (def), which runs in a thread, or await in it",
-                name,
-                lasted,
-                ran.place,
+                " function (def), which runs in a thread, or await in it"
             )
+            of_calls.warning(text, name, lasted, ran.place)
 
 
 def _handler(frame: FrameType | None) -> tuple[Job | None, dict[str, int]]:

@@ -6,6 +6,8 @@ import base64
 import functools
 import hmac
 import json
+import subprocess
+import sys
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -649,3 +651,12 @@ async def test_but_not_for_ever() -> None:
                 closed = await line.closed()
     assert closed.code == 1000
     assert [each.reason for each in ended] == ["stopped"]
+
+
+def test_a_package_of_the_extra_that_is_missing_is_named() -> None:
+    code = "import sys; sys.modules['httpx'] = None; import livetools.integrations.telephony"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: telephony needs the packages of its extra: pip install")
+    assert "httpx" in last
+    assert "starlette" not in last

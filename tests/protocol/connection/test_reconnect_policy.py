@@ -32,10 +32,21 @@ def test_a_delay_stays_within_its_jitter_whatever_the_attempt(
 
 
 @pytest.mark.parametrize(
-    "field", [{"attempts": -1}, {"budget": -1}, {"initial": -0.1}, {"maximum": -1.0}, {"jitter": 1.1}]
+    "field",
+    [
+        {"attempts": -1},
+        {"budget": -1},
+        {"initial": -0.1},
+        {"maximum": -1.0},
+        {"jitter": 1.1},
+        {"initial": float("nan")},
+        {"attempts": "8"},
+        {"budget": True},
+        {"maximum": None},
+    ],
 )
-def test_a_policy_that_makes_no_sense_is_refused(field: dict[str, float]) -> None:
-    with pytest.raises(ConfigError):
+def test_a_policy_that_makes_no_sense_is_refused(field: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(field))):
         ReconnectPolicy(**field)  # type: ignore[arg-type]
 
 

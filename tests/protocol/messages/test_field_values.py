@@ -12,7 +12,7 @@ import pytest
 from livetools.events import UnknownMessage
 from livetools.protocol.messages.field_values import AS_IT_CAME, OURS
 from livetools.protocol.messages.incoming import parse
-from livetools.protocol.messages.to_events import events, usage
+from livetools.protocol.messages.to_events import events_of, usage
 from livetools.setup.sdk.camel_case import camel, snake
 from livetools.setup.sdk.generated_tables import tables
 
@@ -55,7 +55,7 @@ def objects(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def strangers(message: object) -> list[UnknownMessage]:
-    return [e for e in events(parse(json.dumps(message))) if isinstance(e, UnknownMessage)]
+    return [e for e in events_of(parse(json.dumps(message))) if isinstance(e, UnknownMessage)]
 
 
 def in_snake(value: Any) -> Any:

@@ -29,7 +29,7 @@ from livetools.events import (
     Word,
 )
 from livetools.protocol.messages.incoming import parse
-from livetools.protocol.messages.to_events import events
+from livetools.protocol.messages.to_events import events_of
 
 ROWS = [
     json.loads(line)
@@ -40,7 +40,7 @@ AUDIO = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": base64.b64en
 
 
 def seen(**frame: Any) -> list[Event]:
-    return events(parse(json.dumps(frame)))
+    return events_of(parse(json.dumps(frame)))
 
 
 def content(*parts: object, **fields: Any) -> list[Event]:

@@ -59,7 +59,7 @@ def test_words(said: dict[str, Any]) -> None:
     data = json.dumps({"serverContent": said}).encode()
     event = only_calls_or_words(data)
     if event is not None:
-        assert to_events.events(parse(data)) == [event]
+        assert to_events.events_of(parse(data)) == [event]
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
@@ -95,7 +95,7 @@ def test_a_large_blob_that_comes_alone_is_seen_as_any_other(
     text = json.dumps({"serverContent": told, **odd.get("frame", {})}, indent=indent) + odd.get("behind", "")
     at_once, in_full = only_media(text.encode()), parse(text)
     if at_once is not None:
-        assert (to_events.events(in_full), in_full.calls, in_full.unknown) == ([at_once], [], [])
+        assert (to_events.events_of(in_full), in_full.calls, in_full.unknown) == ([at_once], [], [])
     if len(blob) == 1600 and odd == {} and mime_type == "audio/pcm":
         assert at_once is not None
 
@@ -108,7 +108,7 @@ def test_frames_that_were_recorded(line: str) -> None:
     if isinstance(short, list):
         assert message == ServerMessage(calls=[FunctionCall(call.id, call.name, call.args) for call in short])
     elif short is not None:
-        assert to_events.events(message) == [short]
+        assert to_events.events_of(message) == [short]
 
 
 @pytest.mark.parametrize(
