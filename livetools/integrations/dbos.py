@@ -75,6 +75,7 @@ from livetools.tools import Tool, ToolContext
 from livetools.tools.results import tool_error
 
 from .leases import Leases
+from .shared.option_checks import checked_seconds
 
 log = get_logger("livetools.calls")
 
@@ -131,8 +132,7 @@ class Durable:
         lease: float = 30.0,
         version: str | None = None,
     ) -> None:
-        if not lease > 0:
-            raise ConfigError(f"lease={lease!r}: a number of seconds above 0 is expected")
+        checked_seconds(lease, "lease")
         self.executor_id = uuid.uuid4().hex
         self._database, self._name, self._version = database, name, version
         self._leases = Leases(database, self.executor_id, lease, self._take_over)

@@ -26,6 +26,7 @@ from anyio.abc import TaskGroup
 from livetools.log import get_logger
 from livetools.session.running.task_host import Host
 
+from .shared.option_checks import checked_seconds
 from .shared.race import race
 
 log = get_logger("livetools.relay")
@@ -42,6 +43,7 @@ class Drain:
     """Lets the conversations of this process end, or move to another one, before the process ends.
 
     ``within``: seconds that each conversation may take. Pass one object to every relay and phone number of the process.
+    Raises ``ConfigError`` for what is not a number of seconds from 0 on.
 
     ::
 
@@ -55,6 +57,7 @@ class Drain:
     """
 
     def __init__(self, within: float = 30.0) -> None:
+        checked_seconds(within, "within", zero=True)
         self.within = within
         self.began = False  # no conversation is taken any more
         self._held: dict[int, Parkable] = {}

@@ -24,6 +24,8 @@ try:
 except ImportError as error:
     raise ImportError(f"RedisHandleStore needs redis-py: {install('redis')}") from error
 
+from .shared.option_checks import checked_seconds
+
 #: Seconds that a handle is good for, once its connection has ended (ai.google.dev, session management, 2026-09).
 LIFETIME = 2 * 3600.0
 #: Seconds that a client made from a URL waits for the server.
@@ -35,7 +37,8 @@ class RedisHandleStore:
 
     ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a redis-py client, which you close yourself:
     ``redis.Redis`` (used in a thread; for asyncio and trio) or ``redis.asyncio.Redis`` (for asyncio). Anybody who can
-    read the key can resume the conversation.
+    read the key can resume the conversation. Raises ``ConfigError`` for a ``lifetime`` that is not a number of seconds
+    above 0.
 
     ::
 
@@ -47,6 +50,7 @@ class RedisHandleStore:
     def __init__(
         self, client: str | redis.Redis | AsyncRedis, key: str, *, lifetime: float = LIFETIME
     ) -> None:
+        checked_seconds(lifetime, "lifetime")
         if isinstance(client, str):
             client = redis.Redis.from_url(client, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
         self._client, self.key, self._lifetime = client, key, math.ceil(lifetime)

@@ -26,7 +26,8 @@ def _one_of(*words: str) -> Expected:
     return lambda value: value in words, " or ".join(map(repr, words))
 
 
-def _seconds(value: object) -> bool:
+def is_seconds(value: object) -> bool:
+    """Whether this is a number of seconds above 0."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
@@ -43,10 +44,13 @@ OPTIONS: Mapping[str, Expected] = {
     "reply_batching": _one_of("each", "batch"),
     "response_key": _one_of("output", "result", "content"),
     "lost_results": _one_of("deliver", "drop"),
-    **dict.fromkeys(("setup_timeout", "stall_timeout"), (_seconds, "a number of seconds above 0")),
+    **dict.fromkeys(("setup_timeout", "stall_timeout"), (is_seconds, "a number of seconds above 0")),
     **dict.fromkeys(
         ("tool_timeout", "max_seconds", "idle"),
-        (lambda value: value is None or _seconds(value), "a number of seconds above 0, or None for no limit"),
+        (
+            lambda value: value is None or is_seconds(value),
+            "a number of seconds above 0, or None for no limit",
+        ),
     ),
     "max_concurrency": _count(1),
     "max_calls": _count(0),

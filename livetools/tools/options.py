@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 
 from livetools.errors import ToolDefinitionError
 from livetools.setup.defaults import APPROVAL_TIMEOUT
+from livetools.setup.plan_fields import is_seconds
 
 from .callbacks import fits
 
@@ -131,10 +132,6 @@ def _word(name: str, value: object, words: tuple[str, ...]) -> str | None:
     raise ToolDefinitionError(f"{name}={plain!r} should be one of {', '.join(w.lower() for w in words)}")
 
 
-def _positive(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-
-
 def _count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
 
@@ -145,7 +142,7 @@ _PARAMETERS: Mapping[str, str] = {"undo": "(call, result[, context])", "approval
 _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda v: isinstance(v, str), "a string"),
     "description": (lambda v: isinstance(v, str), "a string"),
-    "timeout": (lambda v: v is None or _positive(v), "a number of seconds above 0, or None"),
+    "timeout": (lambda v: v is None or is_seconds(v), "a number of seconds above 0, or None"),
     "concurrency": (_count, "a whole number above 0, or None"),
     "cancellable": (lambda v: isinstance(v, bool), "True or False"),
     "undo": (
@@ -156,7 +153,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: isinstance(v, bool) or (callable(v) and fits(v, 1)),
         "True, False or a callable, approval(args) or approval(args, context)",
     ),
-    "approval_timeout": (_positive, "a number of seconds above 0"),
+    "approval_timeout": (is_seconds, "a number of seconds above 0"),
     "duplicates": (lambda v: v in ("run", "join"), "'run' or 'join'"),
     "executor": (
         lambda v: v is None or callable(getattr(v, "submit", None)),

@@ -153,8 +153,8 @@ def test_a_tool_that_takes_the_context_is_refused() -> None:
         Durable().tool()(where)
 
 
-@pytest.mark.parametrize("lease", [0, -1, float("nan")])
-def test_a_lease_has_a_length(lease: float) -> None:
+@pytest.mark.parametrize("lease", [0, -1, float("nan"), "10", True, None])
+def test_a_lease_has_a_length(lease: Any) -> None:
     with pytest.raises(ConfigError, match="lease"):
         Durable(lease=lease)
 

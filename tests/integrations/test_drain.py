@@ -80,6 +80,12 @@ async def server(tool: Tool) -> AsyncIterator[FakeLiveServer]:
         yield server
 
 
+@pytest.mark.parametrize("within", [-1, "30", None])
+def test_a_drain_knows_how_long_it_waits(within: Any) -> None:
+    with pytest.raises(livetools.ConfigError, match="within"):
+        Drain(within)
+
+
 @pytest.fixture
 def process(server: FakeLiveServer, tool: Tool) -> Callable[..., Any]:
     """A relay of its own, with the handles that all share."""

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 
+from livetools import ConfigError
 from livetools.integrations.redis import RedisHandleStore
 from livetools.testing import FakeLiveServer
 
@@ -38,6 +40,12 @@ async def test_a_client_that_decodes_is_as_good(redis_url: str, client: redis.Re
         await store.save("ä")
         assert await store.load() == "ä"
     assert client.ttl("talk") == 1
+
+
+@pytest.mark.parametrize("lifetime", [0, -1, float("nan"), "7200", None])
+def test_a_handle_is_good_for_a_time(lifetime: Any) -> None:
+    with pytest.raises(ConfigError, match="lifetime"):
+        RedisHandleStore("redis://localhost", "talk", lifetime=lifetime)
 
 
 async def _async_client(redis_url: str) -> str | None:

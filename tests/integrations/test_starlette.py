@@ -272,6 +272,7 @@ async def test_a_page_that_never_spoke_does_not_linger(server):
         {"authorize": "user"},
         {"stores": 5},
         {"linger": -1},
+        {"linger": None},
         {"linger": float("nan")},
         {"idle": 0},
         {"greeting": 5},

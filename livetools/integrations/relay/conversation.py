@@ -61,7 +61,7 @@ class RelayOptions:
 
     def __post_init__(self) -> None:
         checked_seconds(self.linger, "linger", zero=True)
-        checked_seconds(self.idle, "idle")
+        checked_seconds(self.idle, "idle", optional=True)
         checked_text(self.greeting, "greeting")
 
 

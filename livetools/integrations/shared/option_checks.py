@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from livetools.errors import ConfigError
+from livetools.setup.plan_fields import is_seconds
 
 
 def checked_secret(value: str | None, name: str) -> str | None:
@@ -30,17 +31,13 @@ def checked_bound(bound: int | None, name: str) -> int | None:
     return bound
 
 
-def checked_seconds(value: object, name: str, *, zero: bool = False) -> None:
-    """Raise ``ConfigError`` unless this is ``None`` or a number of seconds above 0. ``zero``: 0 is one, too."""
-    if value is None:
-        return
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not (value > 0 or (zero and value == 0))
-    ):
-        from_ = "from 0" if zero else "above 0"
-        raise ConfigError(f"{name}={value!r:.40}: expected a number of seconds {from_}")
+def checked_seconds(value: object, name: str, *, zero: bool = False, optional: bool = False) -> None:
+    """Raise ``ConfigError`` unless this is a number of seconds above 0, or 0 with ``zero``, or ``None`` with
+    ``optional``."""
+    allowed = (zero and type(value) in (int, float) and value == 0) or (optional and value is None)
+    if not (allowed or is_seconds(value)):
+        wanted = f"a number of seconds {'from 0' if zero else 'above 0'}{', or None' if optional else ''}"
+        raise ConfigError(f"{name}={value!r:.40}: expected {wanted}")
 
 
 def checked_text(value: object, name: str) -> None:

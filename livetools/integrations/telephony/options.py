@@ -107,7 +107,7 @@ class Options:
 
     def __post_init__(self) -> None:
         checked_bound(self.max_sessions, "max_sessions")
-        checked_seconds(self.idle, "idle")
+        checked_seconds(self.idle, "idle", optional=True)
         checked_text(self.greeting, "greeting")
         for name in ("deps", "on_end", "stores"):
             checked_function(getattr(self, name), name)
