@@ -165,7 +165,9 @@ def _wanted(flat: Schema) -> str:
 def _chosen(flat: Schema, value: Any) -> Any:
     """The value, if the schema's ``const`` or ``enum`` lists it."""
     values = [flat["const"]] if "const" in flat else flat.get("enum")
-    if not isinstance(values, list) or not values or isinstance(value, list):
+    if not isinstance(values, list) or not values:
+        return value
+    if isinstance(value, list) and "array" in _kinds(flat):  # the enum of an array is that of its items
         return value
     for one in values:
         if (one == value and type(one) is type(value)) or (type(one) is str and one == str(value)):

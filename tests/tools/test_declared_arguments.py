@@ -101,6 +101,8 @@ def test_arguments_are_what_the_schema_says(sent: dict[str, Any], got: Any) -> N
         ({"q": "a", "mixed": "x"}, "mixed should be a whole number or an array"),
         ({"q": "a", "place": {}}, "place.zip is missing"),
         ({"q": "a", "kind": "blue"}, "kind should be one of red, 1"),
+        ({"q": "a", "kind": ["red"]}, "kind should be one of red, 1, not an array"),
+        ({"q": "a", "size": [1]}, "size should be one of 1, 2, None, not an array"),
         ({"q": "a", "price": "NaN"}, "price should be a number"),
         ({"q": "a", "by_name": {"b": "x"}}, "by_name.b should be a whole number"),
         ({"q": "a", "pair": ["x", "y"]}, r"pair\[0\] should be a whole number"),
