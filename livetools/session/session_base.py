@@ -206,9 +206,7 @@ class SessionBase:
             raise
 
     async def send_content(
-        self,
-        turns: Sequence[Mapping[str, Any]] | Mapping[str, Any],  # contents, as google-genai's
-        turn_complete: bool = True,
+        self, turns: Sequence[Mapping[str, Any]] | Mapping[str, Any], turn_complete: bool = True
     ) -> None:
         """Send turns (``{"role": ..., "parts": [...]}``, or google-genai's types). Returns as ``send_text`` does.
 

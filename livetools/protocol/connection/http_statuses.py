@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 import livetools.errors as errors
+from livetools.errors import ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.setup.secrecy import scrub
 
 from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
@@ -23,7 +24,7 @@ HTTP_STATUSES: Mapping[int, Verdict] = {
 HTTP_FAILING = Verdict(errors.ServerError, "yes", "try again later")  # 500 and above
 
 
-def http_error(status: int, body: str = "") -> errors.LiveToolsError:
+def http_error(status: int, body: str = "") -> LiveToolsError:
     """The error of an upgrade that was answered with this status instead of 101; its ``code`` is the status.
 
     An answer that is not of a Live API is a ``RemoteProtocolError``.
@@ -34,13 +35,9 @@ def http_error(status: int, body: str = "") -> errors.LiveToolsError:
     if verdict := verdict or HTTP_STATUSES.get(status) or (HTTP_FAILING if status >= 500 else None):
         return make_error(verdict, status, reason, "connect")
     if status == 407:
-        return errors.ConnectFailed(
-            f"the proxy asks for credentials: {reason}. Put them into the proxy's URL"
-        )
+        return ConnectFailed(f"the proxy asks for credentials: {reason}. Put them into the proxy's URL")
     if status < 400 or status in (404, 405, 426):
-        return errors.RemoteProtocolError(
-            f"no Live API at this address: {reason}. Check base_url and api_version"
-        )
+        return RemoteProtocolError(f"no Live API at this address: {reason}. Check base_url and api_version")
     return make_error(REFUSED, status, reason, "connect")
 
 

@@ -15,16 +15,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import anyio
 
 from livetools.events import Call, Event
+from livetools.protocol.calls import driver_actions
 from livetools.protocol.calls.call_states import Record
-from livetools.protocol.calls.driver_actions import (
-    Action,
-    AskApproval,
-    Outcome,
-    Start,
-    Stop,
-    StopAsking,
-    Undo,
-)
+from livetools.protocol.calls.driver_actions import Action, Outcome, Start
 from livetools.protocol.input.resend import Frame
 from livetools.session.handlers.blocked_loop import watch_loop
 from livetools.session.handlers.tasks import Tasks
@@ -144,13 +137,13 @@ class Driver(Writer, Generic[M]):
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
         match action:
-            case Stop(run):
+            case driver_actions.Stop(run):
                 self.tasks.stop(run)
-            case AskApproval():
+            case driver_actions.AskApproval():
                 self.tasks.ask_approval(action)
-            case StopAsking(run, _, over):
+            case driver_actions.StopAsking(run, _, over):
                 self.tasks.stop_asking(run, over)
-            case Undo():
+            case driver_actions.Undo():
                 self.tasks.undo(action)
 
     @abstractmethod
