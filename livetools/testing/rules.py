@@ -171,9 +171,9 @@ def _text(value: object, place: str) -> str | None:
     """A text, or a number or a date as one. Raises ``ValueError`` for anything else, as which YAML reads ``no``."""
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | date):
         raise ValueError(
-            f"{place} is {value!r:.40}, expected a text (YAML reads yes, no and dates as no texts)"
+            f"{place} is {value!r:.40}, expected a text (in YAML write 'yes' and 'no' in quotes)"
         )
     return str(value)
 
