@@ -26,12 +26,13 @@ def _run() -> None:
         sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app
 
-    for size in (
-        "COLUMNS",
-        "LINES",
-    ):  # 0 says that the terminal knows no size; rich would print nothing in it
+    # 0 says that the terminal knows no size, and rich would print nothing in it.
+    for size in ("COLUMNS", "LINES"):
         if os.environ.get(size) == "0":
             del os.environ[size]
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it was closed when the command began, as those of a daemon may be
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     codecs.register_error("livetools", _spelled)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -122,6 +122,22 @@ def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tm
     assert "\nx the settings name an endpoint and a key" in doctor[1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_stream_that_is_closed_from_the_start_is_an_empty_one(tmp_path, closed):
+    (tmp_path / "mine.py").write_text(
+        "def get_weather(city: str) -> str:\n    'Weather.'\n    return 'rain'\n"
+    )
+    for command in ("chat mine.py --fake", "tools mine.py", "check --json mine.json"):
+        (tmp_path / "mine.json").write_text('{"toolResponse": {"functionResponses": []}}')
+        done = subprocess.run(
+            ["sh", "-c", f"exec {sys.executable} -m livetools {command} {closed}"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode in (0, 1)
+
+
 def test_a_terminal_of_no_size_shows_all_that_another_does(tmp_path):
     (tmp_path / "mine.py").write_text(
         "def get_weather(city: str) -> str:\n    'Weather.'\n    return 'rain'\n"
