@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Callable
 from typing import TYPE_CHECKING
 
 import anyio
@@ -20,6 +20,7 @@ from livetools.events import (
     VoiceActivity,
 )
 from livetools.session.running.clock import Clock, SystemClock
+from livetools.transport.loop.race import race
 
 from .activity import Piece, send_speech
 from .pcm import seconds_of
@@ -62,15 +63,6 @@ async def talk(
             await talk(session, microphone(), speaker, tell=print)
     """
     conversation = _Conversation(session, output, tell, clock or SystemClock())
-    errors: list[Exception] = []
-
-    async def alone(run: Callable[[], Awaitable[None]]) -> None:
-        """Whichever way ends first ends the other; its error is kept out of the group."""
-        try:
-            await run()
-        except Exception as error:
-            errors.append(error)
-        group.cancel_scope.cancel()
 
     async def speak() -> None:
         try:
@@ -81,11 +73,7 @@ async def talk(
                 raise
             await anyio.sleep_forever()  # a session that ended well ends ``listen``, after its last event
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(alone, conversation.listen)
-        group.start_soon(alone, speak)
-    if errors:
-        raise errors[0]
+    await race(conversation.listen, speak)
     await output.drained()
 
 

@@ -12,7 +12,7 @@ import anyio
 import typer
 
 from livetools.errors import ConfigError
-from livetools.integrations.shared.race import race
+from livetools.transport.loop.race import race
 
 from .agent import with_model
 from .endpoint import Endpoint, service_or_fake

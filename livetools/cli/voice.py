@@ -30,9 +30,9 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.integrations.shared.race import race
 from livetools.session.handlers.threads import DaemonThreads, result_of
 from livetools.session.session import Session
+from livetools.transport.loop.race import race
 
 from .agent import Choices, sessions
 from .approval import decision

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -104,7 +105,10 @@ class Judge:
         )
         try:
             answer = json.loads(text)
-            return Opinion(min(1.0, max(0.0, float(answer["score"]))), str(answer.get("reasons") or ""))
+            score = float(answer["score"])
+            if isinstance(answer["score"], bool) or not math.isfinite(score):
+                raise ValueError
+            return Opinion(min(1.0, max(0.0, score)), str(answer.get("reasons") or ""))
         except (ValueError, KeyError, TypeError):
             raise NoOpinion(f"the judge {self.model} gave no score; it said {text!r:.200}") from None
 

@@ -176,6 +176,10 @@ class _Play:
         caller = as_caller(self.case.caller)
         cutting_in = False
         while (utterance := await caller.next(self.record)) is not None:
+            if not isinstance(utterance, Utterance):
+                raise ConfigError(
+                    f"the caller's next() returned {utterance!r:.60}, expected an Utterance or None"
+                )
             silent = utterance.silence > 0
             turn = self.recorder.begin(utterance.text, cutting_in=cutting_in, silent=silent)
             self._impatient = utterance.cuts_in or len(self.record.turns) in self._barges

@@ -13,7 +13,7 @@ from .expectations import Answered, Expectation, Verdict
 from .judge import Judge
 from .playing import Eval, play
 from .record import Conversation
-from .valid import UnknownTool
+from .valid import UnknownTool, expect_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ async def run(
 
     ``options`` say where, as ``open_agent`` takes them; without any the environment does, as for ``connect``. A
     conversation that breaks (an agent that cannot be opened, a caller that raises) is one that failed: its ``error``
-    says why, and the others are played. Cancelling hangs up and stops the run.
+    says why, and the others are played. Cancelling hangs up and stops the run. Raises ``ConfigError`` for a ``repeat``
+    below 1, and for what is not an :class:`~.playing.Eval` or a judge.
 
     ::
 
@@ -110,7 +111,12 @@ async def run(
         async for result in run([case], repeat=3):
             print(f"{result.name}: {result.rate:.0%}")
     """
+    expect_count(repeat, "run: repeat")
+    if judge is not None and not callable(getattr(judge, "score", None)):
+        raise ConfigError(f"run: {judge!r:.60} is not a judge, such as Judge(model={judge!r:.40})")
     for case in cases:
+        if not isinstance(case, Eval):
+            raise ConfigError(f"run: {case!r:.60} is not an Eval: pass a list of them")
         result = Result(case.name)
         for _ in range(repeat):
             result.rounds.append(await _round(case, judge, options))

@@ -25,9 +25,9 @@ from anyio.abc import TaskGroup
 
 from livetools.log import get_logger
 from livetools.session.running.task_host import Host
+from livetools.transport.loop.race import race
 
 from .shared.option_checks import checked_seconds
-from .shared.race import race
 
 log = get_logger("livetools.relay")
 

@@ -133,7 +133,7 @@ def relay(
     ``greeting``: instructions that make the model speak first (``"Greet the caller."``); a resumed conversation is not
     greeted again. ``idle``: after this many seconds of silence on both sides the model asks whether anybody is there;
     after as many again the session ends. To notice that the user speaks, ``input_audio_transcription`` is added to the
-    agent's config.
+    agent's config, which must not turn it off.
 
     ``origins``: the origins of pages that may connect, and load the client's modules (``["https://example.org"]``);
     ``None``: only the relay's own scheme, host and port. Behind a proxy that terminates TLS, list them, or let the

@@ -31,11 +31,15 @@ def is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
+_SECONDS: Expected = is_seconds, "a number of seconds above 0"
+
+
+def _or_none(right: Callable[[Any], bool], wanted: str) -> Expected:
+    return lambda value: value is None or right(value), f"{wanted}, or None for no limit"
+
+
 def _count(least: int) -> Expected:
-    return (
-        lambda value: value is None or (type(value) is int and value >= least),
-        f"a whole number from {least}, or None for no limit",
-    )
+    return _or_none(lambda value: type(value) is int and value >= least, f"a whole number from {least}")
 
 
 #: The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them.
@@ -44,14 +48,8 @@ OPTIONS: Mapping[str, Expected] = {
     "reply_batching": _one_of("each", "batch"),
     "response_key": _one_of("output", "result", "content"),
     "lost_results": _one_of("deliver", "drop"),
-    **dict.fromkeys(("setup_timeout", "stall_timeout"), (is_seconds, "a number of seconds above 0")),
-    **dict.fromkeys(
-        ("tool_timeout", "max_seconds", "idle"),
-        (
-            lambda value: value is None or is_seconds(value),
-            "a number of seconds above 0, or None for no limit",
-        ),
-    ),
+    **dict.fromkeys(("setup_timeout", "stall_timeout"), _SECONDS),
+    **dict.fromkeys(("tool_timeout", "max_seconds", "idle"), _or_none(*_SECONDS)),
     "max_concurrency": _count(1),
     "max_calls": _count(0),
     "handle": (lambda value: value is None or isinstance(value, str), "a string"),

@@ -28,6 +28,7 @@ import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
@@ -100,10 +101,9 @@ class Rules:
         if unknown := set(document) - {"rules", "otherwise"}:
             raise ValueError(f"{path}: unknown key {min(map(str, unknown))!r}; there are rules, otherwise")
         made = [_rule(entry, f"{path}: rule {n}") for n, entry in enumerate(document.get("rules", []), 1)]
-        otherwise = document.get("otherwise")
         return cls(
             [each for each in made if isinstance(each, Rule)],
-            None if otherwise is None else str(otherwise),
+            _text(document.get("otherwise"), f"{path}: `otherwise`"),
             [each for each in made if isinstance(each, Unasked)],
         )
 
@@ -157,11 +157,25 @@ def _rule(entry: object, place: str) -> Rule | Unasked:
         raise ValueError(f"{place}: `call` is the name of a function")
     if not isinstance(args, dict):
         raise ValueError(f"{place}: `args` is a mapping")
+    when = _text(entry["when"], f"{place}: `when`")
+    if when is None:
+        raise ValueError(f"{place}: `when` is empty, expected a regular expression")
     try:
-        re.compile(str(entry["when"]))
-    except re.error as error:
+        re.compile(when)
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{place}: `when` is not a regular expression: {error}") from None
-    return Rule(str(entry["when"]), call, args, None if say is None else str(say))
+    return Rule(when, call, args, _text(say, f"{place}: `say`"))
+
+
+def _text(value: object, place: str) -> str | None:
+    """A text, or a number or a date as one. Raises ``ValueError`` for anything else, as which YAML reads ``no``."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | date):
+        raise ValueError(
+            f"{place} is {value!r:.40}, expected a text (in YAML write 'yes' and 'no' in quotes)"
+        )
+    return str(value)
 
 
 def _unasked(entry: Mapping[str, object], place: str) -> Unasked:

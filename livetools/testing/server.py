@@ -156,6 +156,10 @@ class FakeLiveServer(Address):
     ) -> None:
         if model is not None:
             require_async(model, "turn")
+        if isinstance(api_keys, str | bytes):
+            raise ConfigError(
+                "api_keys is one key, whose letters would each be taken: pass a list, api_keys=[...]"
+            )
         super().__init__(Port(host, port), tls)
         self.service = Service(
             model=model or echo,

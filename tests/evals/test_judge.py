@@ -50,7 +50,18 @@ async def test_a_judge_reads_the_conversation_and_scores_it(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("answer", ["very good", "[]", '{"reasons": "none"}', '{"score": null}'])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "very good",
+        "[]",
+        '{"reasons": "none"}',
+        '{"score": null}',
+        '{"score": true}',
+        '{"score": NaN}',
+        '{"score": 1e999}',
+    ],
+)
 async def test_an_answer_without_a_score_is_an_error(conversation, client, answer):
     async with FakeLiveServer(lambda turn: turn.say(answer)) as server:
         with pytest.raises(NoOpinion, match="gave no score"):

@@ -355,6 +355,17 @@ async def test_a_caller_may_cut_in_by_himself(agent):
     assert done.passed, str(done)
 
 
+class SaysText:
+    async def next(self, conversation):
+        return "hello"
+
+
+async def test_a_caller_that_gives_no_utterance_fails_with_words_for_it(agent):
+    async with FakeLiveServer(Pretend()) as server:
+        conversation = await play(Eval("text", agent, SaysText()), **server.options)
+    assert "next() returned 'hello', expected an Utterance" in str(conversation.error)
+
+
 async def test_no_answer_is_expected_while_the_caller_is_silent(agent):
     caller = FallsSilent(["hello", "I am here"], after=1, seconds=0.05)
     done = await judged(agent, FakeLiveServer(Pretend()), caller)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livetools import ConfigError
 from livetools.evals import Called, Conversation, Eval, Result, Round, Said, Verdict, run
 from livetools.evals.runs import wilson
 from livetools.testing import FakeLiveServer
@@ -54,6 +55,21 @@ async def test_each_eval_is_played_as_often_as_asked(agent):
         ("books", 2, 2),
         ("sings", 0, 2),
     ]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("cases", "options", "words"),
+    [
+        (None, {"repeat": 0}, "repeat: 0 is not a whole number from 1"),
+        (None, {"repeat": "2"}, "repeat: '2' is not a whole number from 1"),
+        (None, {"judge": "gemini-3.8-flash"}, "is not a judge"),
+        (["hello"], {}, "'hello' is not an Eval"),
+    ],
+)
+async def test_what_cannot_be_run_is_an_error_before_anything_is_played(agent, cases, options, words):
+    with pytest.raises(ConfigError, match=words):
+        await anext(run(cases or [Eval("x", agent, "hello")], **options))
 
 
 class Breaks:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from livetools import OutputTranscript, ReconnectPolicy, TurnComplete, connect
@@ -94,12 +96,18 @@ async def test_a_rule_asks_for_what_its_function_needs_and_nobody_said(dial, tex
         ("rules: [{when: x}]", "rule 1: neither `call` nor `say`"),
         ("rules: [{when: '(', say: x}]", "rule 1: `when` is not a regular expression"),
         ("rules: [{when: x, say: y, then: z}]", "rule 1: unknown key 'then'"),
+        ("rules: [{when: yes, say: y}]", "rule 1: `when` is True, expected a text"),
+        ("rules: [{when: , say: y}]", "rule 1: `when` is empty"),
+        ("rules: [{when: [a], say: y}]", "rule 1: `when` is ['a'], expected a text"),
+        ("rules: [{when: 'a{99999999999}', say: y}]", "rule 1: `when` is not a regular expression"),
+        ("rules: [{when: x, say: {en: y}}]", "rule 1: `say` is {'en': 'y'}, expected a text"),
+        ("rules: []\notherwise: no", "`otherwise` is False, expected a text"),
     ],
 )
 def test_a_file_that_is_wrong_is_told_where(tmp_path, text, complaint):
     path = tmp_path / "rules.yaml"
     path.write_text(text)
-    with pytest.raises(ValueError, match=complaint.replace("(", r"\(")):
+    with pytest.raises(ValueError, match=re.escape(complaint)):
         Rules.load(path)
 
 

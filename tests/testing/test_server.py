@@ -26,6 +26,11 @@ async def test_a_server_without_a_model_says_what_it_hears(dial, text_of):
         )
 
 
+def test_one_key_in_the_place_of_a_list_is_an_error():
+    with pytest.raises(ConfigError, match="pass a list"):
+        FakeLiveServer(api_keys="secret")
+
+
 async def test_a_server_that_was_left_may_be_entered_again_at_the_same_address(dial, text_of):
     server = FakeLiveServer()
     async with server, dial(server) as client:

@@ -20,7 +20,6 @@ from livetools.integrations.drain import Drain
 from livetools.integrations.shared.closing import SERVER_STOPS, TRY_AGAIN
 from livetools.integrations.shared.last_handle import LastHandle
 from livetools.integrations.shared.option_checks import checked_seconds, checked_text
-from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import adjust
 from livetools.session.handle_store import HandleStore
@@ -28,6 +27,7 @@ from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.task_host import Host
 from livetools.session.session import Session
 from livetools.tools import Hooks
+from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected

@@ -20,11 +20,11 @@ from livetools.errors import ConfigError, LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, ToolStarted, TurnComplete
 from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
 from livetools.integrations.shared.last_handle import resumed_session
-from livetools.integrations.shared.race import race
 from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
 from livetools.session.listening.frame_tap import listen
 from livetools.session.session import Session
+from livetools.transport.loop.race import race
 
 from .caller import CallerSide
 from .codec import Codec, codec_of

@@ -21,8 +21,8 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.integrations.shared.race import race
 from livetools.session.running.clock import Clock
+from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import make_wake
 
 from .codec import Codec

@@ -101,7 +101,8 @@ class Receipt(Struct, eq=False):
 
 
 class Delivery(Struct, eq=False, kw_only=True):
-    """How far a message has come, from "wanted" to "read".
+    """How far a message has come, from "wanted" to "read". The base of :class:`Frame`, whose own fields are given by
+    position, and these by name.
 
     ``write``: what it is written with (``None``: no writer has taken it); ``last_of``: the write that is over with it.
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from livetools.integrations.shared.race import race
+from livetools.transport.loop.race import race
 
 pytestmark = pytest.mark.anyio
 
