@@ -475,7 +475,13 @@ class Turns:
         if crossed:
             self._slide(marks)
         # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
-        silent = self._ended_answer and not self._heard and sum(self._unspoken.values()) > 1
+        several = sum(self._unspoken.values()) > 1
+        # Somebody waits, and a call that blocks may have ended its turn by itself: that end and the answer have crossed
+        # (adk#4902), and the words on it are still to come.
+        asked = self.exchange
+        if asked is not None and asked.turn is not None and asked.turn.over and not asked.interrupted:
+            several = several or not (self._queue or all(self._unspoken.values()))
+        silent = self._ended_answer and not self._heard and several
         another = silent and not crossed and not self.owed
         if another:
             self._queue.insert(0, Expected(answer=True))

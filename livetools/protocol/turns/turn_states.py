@@ -49,9 +49,7 @@ TABLE: Mapping[tuple[Model, TurnEvent], Model] = {
     # Only output that follows IDLE begins a turn. Behind a BLOCKING call or IN_PROGRESS the model continues the turn
     # that it is in. SPEAKING has no row: more output changes nothing. A call that ends its turn is output of that turn:
     # its turnComplete follows with it, or shortly after (3.8, measured 2026-09-16).
-    (_I, TurnEvent.OUTPUT): _S,
-    (_C, TurnEvent.OUTPUT): _S,
-    (_T, TurnEvent.OUTPUT): _S,
+    **{(state, TurnEvent.OUTPUT): _S for state in (_I, _C, _T)},
     # CALLING is a turn in which nothing but a BLOCKING call has come. If the server takes that call back, no
     # turnComplete need follow. After words it stays SPEAKING: such a turn ends with a turnComplete in any case.
     (_I, TurnEvent.STAND): _C,
@@ -60,14 +58,9 @@ TABLE: Mapping[tuple[Model, TurnEvent], Model] = {
     (_S, TurnEvent.HALT): _C,
     # 3.8 extended thinking ends each filler with turnComplete and IN_PROGRESS; calls and the answer follow in the same
     # turn. BUSY has no row for SPEAKING and THINKING: that a model at work is busy says nothing new.
-    (_I, TurnEvent.GO_ON): _T,
-    (_C, TurnEvent.GO_ON): _T,
-    (_S, TurnEvent.GO_ON): _T,
-    (_I, TurnEvent.BUSY): _T,
-    (_C, TurnEvent.BUSY): _T,
+    **{(state, TurnEvent.GO_ON): _T for state in (_I, _C, _S)},
+    **{(state, TurnEvent.BUSY): _T for state in (_I, _C)},
     # Only from CALLING: the turn held nothing but that call. In the other states its end is still due.
     (_C, TurnEvent.CALLED_OFF): _I,
-    (_C, TurnEvent.END): _I,
-    (_S, TurnEvent.END): _I,
-    (_T, TurnEvent.END): _I,
+    **{(state, TurnEvent.END): _I for state in (_C, _S, _T)},
 }

@@ -137,6 +137,10 @@ async def _listen(
             group.start_soon(serve, await listener.accept())
         except anyio.ClosedResourceError:  # how it is stopped
             return
-        except OSError as error:
-            logger.warning("no connection can be accepted now: %s", error.strerror)
+        except (OSError, anyio.BrokenResourceError) as error:
+            # On trio anyio raises the latter, with the system's error as its cause.
+            reason = error if isinstance(error, OSError) else error.__cause__
+            logger.warning(
+                "no connection can be accepted now: %s", getattr(reason, "strerror", None) or error
+            )
             await anyio.sleep(RETRY)

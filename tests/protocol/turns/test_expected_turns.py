@@ -267,6 +267,29 @@ def test_if_nothing_follows_that_the_model_has_nothing_to_say_to_either() -> Non
     assert d.machine.turns.idle
 
 
+@pytest.mark.parametrize("before", ["", "Let me see. "])
+@pytest.mark.parametrize("speaks", [True, False])
+def test_the_end_that_a_blocking_call_has_brought_may_cross_its_answer(before: str, speaks: bool) -> None:
+    d = Driver(plan(BLOCKING)).live()
+    exchange, _ = d.machine.ask("one", d.now)
+    d.drain()
+    if before:
+        d.say(before)
+    d.call(("a", "tool")).settle("a").turn_complete()
+    assert not exchange.done
+    if speaks:
+        d.say("It rains.").turn_complete()
+    else:
+        d.later(QUIET_SETTLES + 0.1)
+    assert exchange.done
+    said = [event.text for event in exchange.events if isinstance(event, OutputTranscript)]
+    assert "".join(said) == before + ("It rains." if speaks else "")
+    exchange, _ = d.machine.ask("two", d.now)
+    d.drain().say("to two").turn_complete()
+    assert exchange.done
+    assert [event.text for event in exchange.events if isinstance(event, OutputTranscript)] == ["to two"]
+
+
 def test_a_turn_without_a_word_after_the_answers_it_stood_still_for_is_over() -> None:
     d = Driver(plan(BLOCKING)).live()
     d.machine.send_text("one", d.now)

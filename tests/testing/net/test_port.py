@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import resource
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import anyio
 import anyio.lowlevel
 import pytest
+from support.waiting import until_true
 
-from livetools.testing.net.port import Port, _listen
+from livetools.testing.net.port import Port
 
 pytestmark = pytest.mark.anyio
 
@@ -99,30 +102,26 @@ async def test_a_port_that_was_only_named_is_closed_too():
     await other.close()
 
 
-class Lacking:
-    """A listener whose system has no means for its first connections."""
-
-    def __init__(self, times, stream):
-        self.times, self.stream = times, stream
-
-    async def accept(self):
-        await anyio.lowlevel.checkpoint()
-        self.times -= 1
-        if self.times >= 0:
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        if self.times == -1:
-            return self.stream
-        raise anyio.ClosedResourceError
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """The process may open nothing more: what it has open already stays so."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 async def test_without_descriptors_it_waits_for_some_and_goes_on(monkeypatch, caplog):
     monkeypatch.setattr("livetools.testing.net.port.RETRY", 0.001)
-    served = []
-
-    async def serve(stream):
-        served.append(stream)
-
-    async with anyio.create_task_group() as group:
-        await _listen(Lacking(3, "a client"), serve, group)
-    assert served == ["a client"]
-    assert "no connection can be accepted now: Too many open files" in caplog.text
+    async with Server() as server:
+        server.served = 1  # the first one would raise
+        with socket.socket() as client:
+            client.setblocking(False)
+            with no_descriptors():
+                client.connect_ex(("127.0.0.1", server.port.number))
+                await until_true(lambda: "no connection can be accepted now" in caplog.text)
+            await until_true(lambda: server.served == 2)
+    assert "Too many open files" in caplog.text
+    assert not server.failures
