@@ -139,7 +139,15 @@ class Turn:
         await self.session.go_away(seconds)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close the connection, with the reason cut at 123 bytes."""
+        """Close the connection, with the reason cut at 123 bytes.
+
+        Raises ``ValueError`` for what is not a close code, or not a text.
+        """
+        # 1005, 1006 and 1015 break the line, which is what they mean; 1004 means nothing.
+        if not (isinstance(code, int) and (1000 <= code <= 1015 or 3000 <= code <= 4999) and code != 1004):
+            raise ValueError(f"{code!r:.40} is not a close code: there are 1000 to 1015 and 3000 to 4999")
+        if not isinstance(reason, str):
+            raise ValueError(f"the reason of a close is a text, not {reason!r:.40}")
         await self.session.close(code, reason)
 
     async def drop(self) -> None:

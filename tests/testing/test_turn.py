@@ -234,6 +234,20 @@ async def test_a_close_bears_its_code_and_a_reason_of_at_most_123_bytes(dial):
             assert await client.closed() == (1011, "ü" * 61)
 
 
+@pytest.mark.parametrize("said", [(999, ""), (5000, ""), (1004, ""), (None, ""), (1011, 5)])
+async def test_a_close_that_no_frame_can_bear_fails_the_model_and_ends_the_connection(dial, said):
+    async def model(turn):
+        await turn.close(*said)
+
+    async def closed():
+        async with FakeLiveServer(model) as server, dial(server) as client:
+            await client.say("Close.")
+            assert (await client.closed())[0] == 1011
+
+    with pytest.raises(AssertionError, match="the pretend model raised ValueError"):
+        await closed()
+
+
 async def test_go_away_says_how_long_there_is(dial):
     async with FakeLiveServer() as server:
 
