@@ -57,6 +57,9 @@ class Talk(Protocol):
     async def fault(self, turn: Turn, kind: Fault) -> None: ...
 
 
+_CLOSE_CODES = {*range(1000, 1016), *range(3000, 5000)} - {1004}  # which means nothing
+
+
 class Turn:
     """One turn of the pretend model.
 
@@ -143,10 +146,10 @@ class Turn:
 
         Raises ``ValueError`` for what is not a close code, or not a text.
         """
-        # 1005, 1006 and 1015 break the line, which is what they mean; 1004 means nothing.
-        if not (isinstance(code, int) and (1000 <= code <= 1015 or 3000 <= code <= 4999) and code != 1004):
+        # 1005, 1006 and 1015 break the line, which is what they mean.
+        if code not in _CLOSE_CODES:
             raise ValueError(f"{code!r:.40} is not a close code: there are 1000 to 1015 and 3000 to 4999")
-        if not isinstance(reason, str):
+        if not hasattr(reason, "encode"):
             raise ValueError(f"the reason of a close is a text, not {reason!r:.40}")
         await self.session.close(code, reason)
 
