@@ -108,9 +108,11 @@ def test_of(file: Path, target: str | None) -> str:
     except ValueError as error:
         raise UsageError(str(error)) from None
     loaded = Loaded() if target is None else load(target)
-    choices = Choices(model=None if loaded.agent is not None else _model(frames))
+    with _shaped(file):
+        model, called = _model(frames), _called(frames)
+    choices = Choices(model=None if loaded.agent is not None else model)
     session = sessions(target, choices, {"base_url": NOWHERE})()
-    if missing := sorted(_called(frames) - session.tools.keys()):
+    if missing := sorted(called - session.tools.keys()):
         have = f"{target} has not" if target is not None else "no target is named for"
         raise ConfigError(
             f"{file} calls {', '.join(missing)}, which {have}: livetools replay --as-test {file} FILE.py"
@@ -118,9 +120,21 @@ def test_of(file: Path, target: str | None) -> str:
     approval = any(policy.approval for policy in session.plan.policies.values())
     declared_only = frozenset(name for name, handled in session.tools.items() if not handled)
     try:
-        return as_test(frames, Subject(target, choices, approval, declared_only, f"as {file.name} has it"))
+        with _shaped(file):
+            return as_test(
+                frames, Subject(target, choices, approval, declared_only, f"as {file.name} has it")
+            )
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
+
+
+@contextmanager
+def _shaped(file: Path) -> Iterator[None]:
+    """Raise ``ConfigError`` where a frame is not shaped as those on the wire are: a person has edited it."""
+    try:
+        yield
+    except (AttributeError, TypeError, LookupError) as error:
+        raise ConfigError(f"{file}: a frame is not shaped as those of a session are ({error})") from error
 
 
 def _model(frames: Iterable[Frame]) -> str | None:

@@ -110,3 +110,20 @@ def test_what_cannot_become_a_test_is_told(run, talk, tmp_path):
     odd.write_text("{}\n", encoding="utf-8")
     assert "not a line of a recording" in run("replay", "--as-test", odd).stderr
     assert "TARGET is for --as-test" in run("replay", talk, other).stderr
+
+
+@pytest.mark.parametrize(
+    "edited", ['"toolCall": "x"', '"toolCall": {"functionCalls": ["x"]}', '"serverContent": ["x"]']
+)
+def test_a_recording_that_was_edited_into_another_shape_is_told(run, tmp_path, edited):
+    file = tmp_path / "talk.jsonl"
+    start = '{"time": 0, "connection": 1, "direction": '
+    file.write_text(
+        f'{start}"client", "frame": {{"setup": {{"model": "models/gemini-3.8-live"}}}}}}\n'
+        f'{start}"client", "frame": {{"realtimeInput": {{"text": "hello"}}}}}}\n'
+        f'{start}"server", "frame": {{{edited}}}}}\n',
+        encoding="utf-8",
+    )
+    result = run("replay", "--as-test", file)
+    assert result.exit_code == 1
+    assert "a frame is not shaped as those of a session are" in result.stderr
