@@ -11,10 +11,12 @@ callback. How long this takes is how long the loop was blocked.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 from typing import Any, NamedTuple
@@ -99,11 +101,12 @@ class BlockedLoop:
     def look(self) -> None:
         """Note what runs in the loop at this moment, and ask it for an answer if that is due."""
         self._stops.look()
-        frame = sys._current_frames().get(self._thread_id)
-        if frame is None:  # the loop's thread has ended
-            return
+        with _without_collector():
+            frame = sys._current_frames().get(self._thread_id)
+            if frame is None:  # the loop's thread has ended
+                return
+            job, blocks = _handler(frame)
         now, seen = time.monotonic() - self._stops.seconds(), self._seen
-        job, blocks = _handler(frame)
         # The loop is asked at once where a tool runs; where anything else does, only if it has not answered for long.
         if not seen and job is None and now < self._turned + ASK:
             return
@@ -182,6 +185,20 @@ def _handler(frame: FrameType | None) -> tuple[Job | None, dict[str, int]]:
     local: dict[str, Any] = dict(frame.f_locals)
     job: Job = local["job"]
     return (job if job.began and job.future is None else None), local["self"].blocks
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Before 3.12 ``f_back`` may run the garbage collector, and so let the loop's thread run on and free the very frame
+    that is being looked at: Python crashes then. Later the collector runs between instructions only."""
+    pauses = sys.version_info < (3, 12) and gc.isenabled()
+    if pauses:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pauses:
+            gc.enable()
 
 
 _watched: dict[object, BlockedLoop] = {}

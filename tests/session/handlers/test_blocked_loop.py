@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import re
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
@@ -331,6 +333,22 @@ def test_a_process_that_did_not_run_is_told_as_that_and_no_tool_is_blamed(
 def test_a_line_that_breaks_with_a_stop_is_explained_before_anybody_has_looked(bench: Bench) -> None:
     bench.clocks.go_on(8.0)
     assert "did not run for 7.9 s" in bench.watch.explain(Close(1006)).note
+
+
+def test_the_collector_rests_while_frames_of_the_loop_are_looked_at_where_it_could_free_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collects: list[bool] = []
+    handler = blocked_loop._handler
+
+    def looked(frame: Any) -> Any:
+        collects.append(gc.isenabled())
+        return handler(frame)
+
+    monkeypatch.setattr(blocked_loop, "_handler", looked)
+    bench.watch.look()
+    assert collects == [sys.version_info >= (3, 12)]
+    assert gc.isenabled()
 
 
 def test_a_loop_that_has_ended_is_not_looked_at_any_more(bench: Bench) -> None:
