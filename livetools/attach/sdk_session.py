@@ -51,12 +51,12 @@ class SDKTransport:
         """See :class:`~.contract.Sending`."""
         if self._ends is not None and asyncio.get_running_loop().time() >= self._ends:
             raise Gone
-        self._sending = time = asyncio.timeout_at(self._ends)
+        self._sending = limit = asyncio.timeout_at(self._ends)
         try:
-            async with time:
+            async with limit:
                 await self._say(json.decode(frame))
         except (Exception, asyncio.CancelledError) as error:  # the SDK may have cancelled itself
-            if time.expired():
+            if limit.expired():
                 log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
             else:
                 log.warning("what the model is owed could not be sent (%s)", type(error).__name__)

@@ -280,14 +280,14 @@ class Machine(View):
         self._after(now)
 
     def park(self, now: float, within: float) -> float:
-        """Close as soon as the newest handle holds everything, at the latest after so many seconds. What :meth:`stay`
-        takes."""
+        """Close as soon as the newest handle holds everything, at the latest after ``within`` seconds. Returns the time
+        by which it closes, for :meth:`stay`."""
         until = self.parking.begin(now, within)
         self._after(now)
         return until
 
     def stay(self, until: float) -> None:
-        """Who asked for this does not want it parked any more."""
+        """The request that was to close it by ``until`` is withdrawn."""
         self.parking.call_off(until)
 
     def tick(self, now: float) -> None:

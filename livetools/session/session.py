@@ -110,7 +110,8 @@ class Session(SessionBase):
         """
         driver = self._driver or self._opening  # a session that is being opened is closed as well
         if driver is None:
-            self._entered = self._entered and False
+            if self._entered:  # its store is still asked: there is nothing to open behind that
+                self._entered = False
             return
         self._host.require_loop()
         driver.close()

@@ -204,26 +204,25 @@ def spends_a_text(server: FakeLiveServer, *answers: str) -> None:
                 await turn.say(answer)
 
 
-async def test_a_text_that_a_resumed_session_has_spent_on_an_unread_call_is_answered_all_the_same() -> None:
+async def reply_to_a_spent_text(*answers: str) -> livetools.Reply:
     async with FakeLiveServer() as server:
-        spends_a_text(server, "You are booked.")
+        spends_a_text(server, *answers)
         async with connect(server, booking(anyio.Event(), [])) as session:
             await session.send_text("Book a table.")
             with anyio.fail_after(30):
-                reply = await session.wait_until_settled()
-            assert str(reply) == "You are booked."
-            assert not reply.interrupted
+                return await session.wait_until_settled()
+
+
+async def test_a_text_that_a_resumed_session_has_spent_on_an_unread_call_is_answered_all_the_same() -> None:
+    reply = await reply_to_a_spent_text("You are booked.")
+    assert str(reply) == "You are booked."
+    assert not reply.interrupted
 
 
 async def test_a_text_that_is_left_without_words_over_a_lost_connection_is_told_as_interrupted() -> None:
-    async with FakeLiveServer() as server:
-        spends_a_text(server, "")
-        async with connect(server, booking(anyio.Event(), [])) as session:
-            await session.send_text("Book a table.")
-            with anyio.fail_after(30):
-                reply = await session.wait_until_settled()
-            assert str(reply) == ""
-            assert reply.interrupted
+    reply = await reply_to_a_spent_text("")
+    assert str(reply) == ""
+    assert reply.interrupted
 
 
 @pytest.mark.parametrize("by_us", [True, False])

@@ -189,9 +189,8 @@ def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | 
         raised = close.error
         if not isinstance(raised, LiveToolsError):
             raised = ConnectFailed(f"could not connect: {raised}")
-        final = isinstance(raised, RemoteProtocolError | SetupRejected) or not getattr(
-            raised, "retryable", True
-        )
+        final = isinstance(raised, RemoteProtocolError | SetupRejected)
+        final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
         return raised, "no" if final else "yes"
     ended = error(close.code, close.reason, phase, close.note)
     # A clean end before setupComplete is no clean end: the session was never open.

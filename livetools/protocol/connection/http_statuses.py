@@ -18,7 +18,8 @@ from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
 
 #: What is clearly about the key or the quota.
 HTTP_STATUSES: Mapping[int, Verdict] = {
-    **dict.fromkeys((401, 403), Verdict(errors.AuthenticationError, "no", KEY)),
+    401: Verdict(errors.AuthenticationError, "no", KEY),
+    403: Verdict(errors.AuthenticationError, "no", KEY),
     429: Verdict(errors.QuotaExceeded, "yes", BILLING),
 }
 HTTP_FAILING = Verdict(errors.ServerError, "yes", "try again later")  # 500 and above

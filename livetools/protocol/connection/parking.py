@@ -32,21 +32,23 @@ class Parking:
     connection: Connection
     speech: SpeechTimes
     _since: float = inf
-    _asked: tuple[float, ...] = ()  # until when, each
+    _asked: tuple[float, ...] = ()  # the time by which each request closes it
     #: When it is closed, also if something is owed; ``inf``: it is not being parked; ``-inf``: that is now.
     until: float = inf
     left: Sequence[str] | None = None  # what was owed when it was closed; None: it was not parked
 
     def begin(self, now: float, within: float) -> float:
-        """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds. When that
-        is."""
+        """Close at the next quiet moment, at the latest in ``within`` seconds. Of several requests the earliest holds.
+        Returns the time by which this one closes, for :meth:`call_off`."""
         until = now + within if within > 0 else -inf
-        self._since, self._asked = min(self._since, now) if self._asked else now, (*self._asked, until)
+        if not self._asked:
+            self._since = now
+        self._asked = (*self._asked, until)
         self.until = min(self._asked)
         return until
 
     def call_off(self, until: float) -> None:
-        """One of those who asked wants it to continue here."""
+        """The request that was to close it by ``until`` is withdrawn. Without any, the session continues here."""
         at = self._asked.index(until)
         self._asked = self._asked[:at] + self._asked[at + 1 :]
         self.until = min(self._asked, default=inf)

@@ -29,8 +29,10 @@ MAX_FAULTS = 100
 """Pieces that are reported one by one; of a message with more of them the calls and cancellations are kept."""
 
 _ACTIVITIES = {
-    **dict.fromkeys(("ACTIVITY_START", "VAD_SIGNAL_TYPE_SOS"), "start"),
-    **dict.fromkeys(("ACTIVITY_END", "VAD_SIGNAL_TYPE_EOS"), "end"),
+    "ACTIVITY_START": "start",
+    "ACTIVITY_END": "end",
+    "VAD_SIGNAL_TYPE_SOS": "start",
+    "VAD_SIGNAL_TYPE_EOS": "end",
 }
 
 
