@@ -91,7 +91,7 @@ def overrides(value: object, base: type, name: str) -> bool:
 
 def misspelt(value: object, base: type, names: Collection[str]) -> str:
     """``befor: did you mean before?`` for the first public method of the object that was meant to be one of ``names``,
-    the methods of ``base``, and would never be called; empty where there is none.
+    the methods of ``base``, and would never be called; empty if no method was.
 
     Only a method that the object does not override can have been meant, and only by one that takes as many arguments.
     """
