@@ -43,7 +43,7 @@ TRIED_WITH_MOST = (
     "tests/transport",
     "tests/testing/live",
     "tests/testing/net",
-    "tests/cli/test_chat.py",
+    "tests/cli/commands/test_chat.py",
     "tests/integrations/test_opentelemetry.py",
     "tests/integrations/telemetry",
 )
