@@ -37,7 +37,7 @@ from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
-from livetools.tools.hooks import check_hooks
+from livetools.tools.interface.hooks import check_hooks
 from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import LINK, AttachedMachine

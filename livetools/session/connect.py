@@ -25,7 +25,7 @@ from livetools.tools import (
     as_tools,
     split_config_tools,
 )
-from livetools.tools.hooks import check_hooks
+from livetools.tools.interface.hooks import check_hooks
 from livetools.transport.contract import Dialer
 from livetools.transport.credentials import KeySource
 from livetools.transport.endpoint import Given, resolve
