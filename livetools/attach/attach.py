@@ -37,7 +37,7 @@ from livetools.setup.model_profiles import ModelProfile, find
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_fields import Plan
 from livetools.tools import Hooks, ToolLike, as_tools
-from livetools.tools.interface.hooks import check_hooks
+from livetools.tools.hooks import check_hooks
 from livetools.transport.loop.wake import on_trio
 
 from .attached_machine import LINK, AttachedMachine
@@ -94,7 +94,7 @@ def attach(
         max_concurrency=max_concurrency,
         reconnect=False,
     )
-    return Attached(sdk_session, plan, deps, check_hooks(hooks))
+    return Attached(sdk_session, plan, deps, check_hooks(hooks, calls_only="attach"))
 
 
 class _AttachedDriver(Driver[AttachedMachine]):

@@ -1,9 +1,9 @@
 """From a Python callable to a declaration, a validated call and an encoded result.
 
-``tool`` is ``@tool`` and ``Tool``, ``toolset`` a group of them. ``accepted_tools`` makes tools of all that ``tools=``
-takes, ``tool_cache`` makes each once, ``run_offline`` runs one without a session. They stand on the folders, whose
-imports point to the left: ``interface`` and ``schemas`` (what all share), ``definition`` (what the user wrote),
-``validation`` (arguments), ``results``.
+``tool`` is ``@tool`` and ``Tool``, ``toolset`` a group of them, ``hooks`` what runs around their calls.
+``accepted_tools`` makes tools of all that ``tools=`` takes, ``tool_cache`` makes each once, ``run_offline`` runs one
+without a session. These stand on the folders, each of which imports only from those before it: ``interface`` and
+``schemas`` (which the others share), ``definition`` (what the user wrote), ``validation`` (arguments), ``results``.
 
 In: functions with their options, declarations of other libraries; the arguments of calls, and what functions return.
 Out: declarations and specs for the plan, calls with validated arguments, outcomes for the machine.
@@ -11,10 +11,10 @@ Out: declarations and specs for the plan, calls with validated arguments, outcom
 
 from .accepted_tools import as_tools, split_config_tools
 from .definition.tool_options import ToolOptions
+from .hooks import Hooks
 from .interface.accepted_types import ContentOrDict, Instructions, LiveConnectConfigOrDict, ToolLike
 from .interface.agent_definition import Agent
 from .interface.context import SessionLike, ToolContext
-from .interface.hooks import Hooks
 from .results.outcomes import ToolResult
 from .tool import Tool, tool
 from .toolset import Toolset

@@ -21,8 +21,8 @@ from .definition import docstrings
 from .definition.annotations import is_method, place_of
 from .definition.foreign_declarations import declaration_of
 from .definition.tool_options import DEFAULTS, NAME, ToolOptions, resolve
+from .hooks import Hooks
 from .interface.context import SessionLike, ToolContext
-from .interface.hooks import Hooks
 from .results import outcomes
 from .schemas import live_subset
 from .schemas.keywords import tidy

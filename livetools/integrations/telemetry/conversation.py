@@ -57,7 +57,7 @@ class Turn:
 
 
 class Conversation:
-    """Observes one session (:class:`livetools.tools.interface.hooks.Observer`). Create it in the context of the
+    """Observes one session (:class:`livetools.tools.hooks.Observer`). Create it in the context of the
     caller who opens the session: that caller's span is the parent of the session's."""
 
     def __init__(

@@ -22,7 +22,7 @@ from livetools.protocol.calls.driver_actions import Outcome, Undo
 from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.tools import Hooks, SessionLike, Tool, ToolContext, ToolResult
-from livetools.tools.definition.approval_and_undo import with_context
+from livetools.tools.definition.callbacks import with_context
 from livetools.tools.results.outcomes import error_outcome, outcome, tool_error
 from livetools.tools.run_offline import awaited, closing, is_async_iterable
 from livetools.transport.loop.wake import was_cancelled

@@ -2,7 +2,7 @@
 
 ``annotations`` resolves the annotations of parameters, ``docstrings`` reads the description, with
 ``docstring_arguments`` for the text of each argument. ``tool_options`` holds every option of ``@tool``, with its
-default and its check. ``approval_and_undo`` looks at and calls the functions of those two options.
+default and its check. ``callbacks`` looks at the functions and methods of the user that are called besides.
 ``foreign_declarations`` reads the declarations of google-genai, OpenAI, Anthropic and MCP.
 
 In: a function or a declaration, and options, as the user wrote them.

@@ -12,7 +12,7 @@ from livetools.errors import ToolDefinitionError
 from livetools.setup.defaults import APPROVAL_TIMEOUT
 from livetools.setup.plan_fields import is_seconds
 
-from .approval_and_undo import fits
+from .callbacks import fits
 
 BEHAVIORS = ("BLOCKING", "NON_BLOCKING", "BACKGROUND")
 SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")

@@ -10,7 +10,7 @@ import pytest
 from livetools import ConfigError
 from livetools.audio import write_wav
 from livetools.evals import Conversation, Script, TurnRecord, Utterance, spoken, wav
-from livetools.evals.callers import espeak
+from livetools.evals.simulation.callers import espeak
 
 pytestmark = pytest.mark.anyio
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.audio import read_wav
 from livetools.errors import ConfigError
-
-from .judge import MODEL, generate, is_pretend
-from .record import Conversation
-from .valid import expect_count, expect_text
+from livetools.evals.grading.judge import MODEL, generate, is_pretend
+from livetools.evals.recording.conversation_record import Conversation
+from livetools.evals.value_checks import expect_count, expect_text
 
 if TYPE_CHECKING:
     from google.genai import Client

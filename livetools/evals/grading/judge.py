@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from livetools.errors import ConfigError, LiveToolsError
-
-from .record import Conversation
+from livetools.evals.recording.conversation_record import Conversation
 
 if TYPE_CHECKING:
     from google.genai import Client

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.evals.faults import Cuttable
+from livetools.evals.simulation.client_faults import Cuttable
 from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone
 

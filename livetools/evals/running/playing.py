@@ -10,6 +10,12 @@ import anyio
 
 from livetools.audio import pace
 from livetools.errors import ConfigError, LiveToolsError, SessionClosed, ToolError
+from livetools.evals.grading.expectations import Expectation, tools_named
+from livetools.evals.recording.conversation_record import Conversation, TurnRecord
+from livetools.evals.recording.event_recorder import Recorder
+from livetools.evals.simulation.callers import Caller, Utterance, as_caller
+from livetools.evals.simulation.client_faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
+from livetools.evals.value_checks import UnknownTool, expect_approve, expect_number
 from livetools.events import (
     ApprovalRequested,
     AudioChunk,
@@ -23,13 +29,6 @@ from livetools.events import (
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 from livetools.setup.did_you_mean import explains_keywords, near_names
-
-from .callers import Caller, Utterance, as_caller
-from .expectations import Expectation, tools_named
-from .faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
-from .record import Conversation, TurnRecord
-from .recorder import Recorder
-from .valid import UnknownTool, expect_approve, expect_number
 
 SILENCE = bytes(3200)  # 100 ms at 16 kHz
 AFTER = 10  # chunks of silence after the speech: the service detects the end by it

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from .record import CallRecord, Conversation
-from .runs import Result, Round
+from .recording.conversation_record import CallRecord, Conversation
+from .running.repeated_runs import Result, Round
 
 STYLE = """
 :root { color-scheme: light dark; --ground: #ffffff; --ink: #1c2024; --soft: #60646c; --line: #d9d9e0;

@@ -22,8 +22,8 @@ from livetools.evals import (
     matches,
     schema,
 )
-from livetools.evals.judge import Opinion
-from livetools.evals.record import TurnRecord
+from livetools.evals.grading.judge import Opinion
+from livetools.evals.recording.conversation_record import TurnRecord
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livetools import Call, ToolError
 from livetools.evals import Conversation
-from livetools.evals.recorder import Recorder
+from livetools.evals.recording.event_recorder import Recorder
 from livetools.events import (
     ApprovalRequested,
     AudioChunk,

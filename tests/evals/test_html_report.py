@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from livetools.evals import Conversation, Result, Round, Verdict
-from livetools.evals.record import Note
-from livetools.evals.report import page
+from livetools.evals.html_report import page
+from livetools.evals.recording.conversation_record import Note
 
 
 class Reader(HTMLParser):

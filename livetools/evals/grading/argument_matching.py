@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from livetools.errors import ConfigError
+from livetools.evals.value_checks import expect_number
 from livetools.setup.install_hints import install
-
-from .valid import expect_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from typing import Self, TypeAlias
 
 import anyio
 
+from livetools.evals.value_checks import expect_count, expect_name, expect_number
 from livetools.events import Call
 from livetools.tools import Hooks
 from livetools.transport.contract import Dialer, Gone, Transport
-
-from .valid import expect_count, expect_name, expect_number
 
 
 @dataclass(frozen=True, slots=True)

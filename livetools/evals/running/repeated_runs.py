@@ -8,12 +8,12 @@ from math import sqrt
 from typing import Any
 
 from livetools.errors import ConfigError
+from livetools.evals.grading.expectations import Answered, Expectation, Verdict
+from livetools.evals.grading.judge import Judge
+from livetools.evals.recording.conversation_record import Conversation
+from livetools.evals.value_checks import UnknownTool, expect_count
 
-from .expectations import Answered, Expectation, Verdict
-from .judge import Judge
 from .playing import Eval, play
-from .record import Conversation
-from .valid import UnknownTool, expect_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from livetools.errors import ConfigError
-
-from .judge import NoOpinion, pretending
-from .matching import differences
-from .record import CallRecord, Conversation, names
-from .valid import (
+from livetools.evals.recording.conversation_record import CallRecord, Conversation, names
+from livetools.evals.value_checks import (
     expect_arguments,
     expect_count,
     expect_flag,
@@ -21,6 +18,9 @@ from .valid import (
     expect_number,
     expect_text,
 )
+
+from .argument_matching import differences
+from .judge import NoOpinion, pretending
 
 if TYPE_CHECKING:
     from .judge import Judge

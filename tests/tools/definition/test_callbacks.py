@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 from livetools import Call, Tool, ToolContext, ToolDefinitionError, tool
-from livetools.tools.definition.approval_and_undo import fits, with_context
+from livetools.tools.definition.callbacks import fits, with_context
 
 CONTEXT: ToolContext[Any] = ToolContext(call=Call("c1", "book"))
 

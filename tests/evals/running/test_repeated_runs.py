@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from livetools import ConfigError
 from livetools.evals import Called, Conversation, Eval, Result, Round, Said, Verdict, run
-from livetools.evals.runs import wilson
+from livetools.evals.running.repeated_runs import wilson
 from livetools.testing import FakeLiveServer
 from livetools.testing.pretend import Pretend
 

@@ -25,7 +25,7 @@ from livetools.protocol.transcript.spoken_text import Words
 from livetools.tools import Hooks
 from livetools.tools.validation.invalid_arguments import InvalidArguments
 
-from .record import CallRecord, Conversation, Note, TurnRecord
+from .conversation_record import CallRecord, Conversation, Note, TurnRecord
 
 if TYPE_CHECKING:
     from livetools.tools.interface.context import SessionLike
