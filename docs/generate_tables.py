@@ -26,7 +26,7 @@ from livetools.testing import faults
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 #: The packages whose tables list the modules of their folders, too.
-WITH_FOLDERS = (*CORE, "evals", "integrations.telephony", "cli")
+WITH_FOLDERS = (*CORE, "tools", "evals", "integrations.telephony", "cli")
 RETRIES = {
     "yes": "yes",
     "no": "no",
