@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livetools.errors import ConfigError
-from livetools.tools.options import NAME
+from livetools.tools.definition.tool_options import NAME
 
 from .findings import Checklist, Json, Spot, camel, kind_of, member
 from .shapes import check_fields

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from livetools.tools.results import encode, failure
+from livetools.tools.results.outcomes import encode, failure
 
 from .findings import Checklist, Json, Spot, kind_of, member
 from .shapes import check_fields

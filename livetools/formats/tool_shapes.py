@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from livetools.errors import ConfigError
-from livetools.tools.results import failure
-from livetools.tools.schema import parameters
+from livetools.tools.results.outcomes import failure
+from livetools.tools.schemas.live_subset import parameters
 
 from .findings import Json, excerpt, member, object_of
 

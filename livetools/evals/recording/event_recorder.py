@@ -23,12 +23,12 @@ from livetools.events import (
 )
 from livetools.protocol.transcript.spoken_text import Words
 from livetools.tools import Hooks
-from livetools.tools.arguments import InvalidArguments
+from livetools.tools.validation.invalid_arguments import InvalidArguments
 
 from .conversation_record import CallRecord, Conversation, Note, TurnRecord
 
 if TYPE_CHECKING:
-    from livetools.tools.context import SessionLike
+    from livetools.tools.interface.context import SessionLike
 
 
 class Recorder(Hooks):

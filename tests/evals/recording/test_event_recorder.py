@@ -15,7 +15,7 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.tools.arguments import InvalidArguments
+from livetools.tools.validation.invalid_arguments import InvalidArguments
 
 
 def recorded(*, transcribed: bool = False) -> Recorder:
