@@ -26,7 +26,7 @@ from livetools.testing import faults
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 #: The packages whose tables list the modules of their folders, too.
-WITH_FOLDERS = (*CORE, "tools", "formats", "evals")
+WITH_FOLDERS = (*CORE, "tools", "formats", "evals", "testing")
 RETRIES = {
     "yes": "yes",
     "no": "no",
@@ -377,7 +377,7 @@ def error_names() -> list[str]:
 
 
 ROOMS = (
-    *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
+    *CORE, "tools", "audio", "formats", "testing", "integrations",
     "integrations.relay", "integrations.telephony", "evals", "probe", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")

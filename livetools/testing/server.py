@@ -34,12 +34,11 @@ from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.model_profiles import ModelProfile
 
 from .calls import FakeCall
-from .conversation import Script
 from .faults import Faults
 from .live import handshake
-from .live.limits import Limits
+from .live.conversation_script import Script
+from .live.fake_session import FakeSession
 from .live.resumption import SessionRegistry
-from .live.session import FakeSession
 from .net.accept import Acceptor
 from .net.connection import Connection, Receiver
 from .net.port import Port
@@ -48,6 +47,7 @@ from .playback import Playback
 from .recording import Recording
 from .rest import endpoints
 from .service import Service
+from .settings.time_limits import Limits
 from .tokens import Tokens
 from .turn import Model, Turn
 from .vad import ActivityDetector

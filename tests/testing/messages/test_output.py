@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from livetools.setup.model_profiles import find
 from livetools.testing import FakeLiveServer
-from livetools.testing.live import output
-from livetools.testing.live.output import History, compression
+from livetools.testing.messages import output
+from livetools.testing.messages.output import History, compression
 
 
 @given(st.text())

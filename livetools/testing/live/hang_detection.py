@@ -17,7 +17,7 @@ from livetools.testing.clock import FakeClock
 from livetools.testing.service import Service
 
 if TYPE_CHECKING:
-    from .session import FakeSession
+    from .fake_session import FakeSession
 
 LOOK = 0.1  # seconds between two looks
 

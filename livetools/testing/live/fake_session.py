@@ -16,16 +16,17 @@ import anyio
 from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.calls import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
 from livetools.testing.faults import Fault, Faults
+from livetools.testing.messages import output
+from livetools.testing.messages.output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
 from livetools.testing.net.connection import Connection, Gone
 from livetools.testing.service import Service
 from livetools.testing.turn import Turn, TurnCancelled
 from livetools.testing.wire import Message, Refused, seconds
 
-from . import output, responses
+from . import call_answers
 from .fault_injection import UNKNOWN, deliver, inject
-from .input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
-from .output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
 from .turn_queue import TurnQueue
+from .user_input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
 
 
 class FakeSession:
@@ -587,7 +588,7 @@ class FakeSession:
             return  # the connection was cut since: nobody reads them
         waited = self.profile.closes_lost and bool(self.calls.lost)
         for response in self.calls.answers(given, restored, self.connection.number):
-            call = responses.take(self.calls, response, self.connection.number, self.profile, self.service)
+            call = call_answers.take(self.calls, response, self.connection.number, self.profile, self.service)
             if call is not None:
                 part = {"functionResponse": {"id": call.id, "name": call.name, "response": call.response}}
                 self.history.append({"role": "user", "parts": [part]})

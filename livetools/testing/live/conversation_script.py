@@ -8,8 +8,9 @@ from typing import Self, TypeAlias
 
 import anyio
 
-from .live.session import FakeSession
-from .turn import Turn, TurnCancelled
+from livetools.testing.turn import Turn, TurnCancelled
+
+from .fake_session import FakeSession
 
 WHATEVER = "anything that the user says"
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools.testing import FakeClock, FakeLiveServer
-from livetools.testing.live.input import (
+from livetools.testing.live.user_input import (
     ContentAdded,
     Input,
     NothingSaid,
@@ -17,7 +17,7 @@ from livetools.testing.live.input import (
     TextComplete,
     rate_of,
 )
-from livetools.testing.live.output import History, tone
+from livetools.testing.messages.output import History, tone
 from livetools.testing.vad import EnergyDetector
 
 pytestmark = pytest.mark.anyio

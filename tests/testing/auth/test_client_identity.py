@@ -6,7 +6,7 @@ import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from livetools.testing.live.caller import Caller, caller
+from livetools.testing.auth.client_identity import Caller, caller
 
 GEMINI = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 VERTEX = "/ws/google.cloud.aiplatform.v1.LlmBidiService/BidiGenerateContent"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.testing.live.message_shapes import MESSAGES, decode_base64, read
+from livetools.testing.messages.client_schema import MESSAGES, decode_base64, read
 from livetools.testing.wire import snake
 
 _FILE = Path(__file__).parent / "client_frames.jsonl"

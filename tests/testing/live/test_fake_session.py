@@ -11,8 +11,8 @@ from support.waiting import until_true
 from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
 from livetools.setup.model_profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
-from livetools.testing.live.output import GENERATION_COMPLETE
-from livetools.testing.live.session import FakeSession
+from livetools.testing.live.fake_session import FakeSession
+from livetools.testing.messages.output import GENERATION_COMPLETE
 from livetools.testing.turn import TurnCancelled
 
 TOOLS = [

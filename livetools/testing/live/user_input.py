@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from livetools.testing.calls import key_of
+from livetools.testing.messages.client_schema import decode_base64
+from livetools.testing.messages.output import History
 from livetools.testing.vad import ActivityDetector, Edge
 from livetools.testing.wire import Message
-
-from .message_shapes import decode_base64
-from .output import History
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz
