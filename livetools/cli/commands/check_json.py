@@ -12,7 +12,7 @@ import typer
 from livetools.cli.process.errors_and_signals import refuse
 from livetools.cli.terminal.printing import printable
 from livetools.formats import KINDS, Report, check_text, explain
-from livetools.formats.check import is_empty
+from livetools.formats.checks.document import is_empty
 
 COLORS = {"✔": typer.colors.GREEN, "✘": typer.colors.RED, "!": typer.colors.YELLOW, "·": typer.colors.BLUE}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .rules import RULES, Level
+from .by_id import RULES, Level
 
 Json: TypeAlias = Any  # str | int | float | bool | None | list | dict: any value in the document
 

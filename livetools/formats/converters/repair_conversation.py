@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .findings import Json, camel, kind_of, object_of
-from .shapes import PART
+from livetools.formats.rules.findings import Json, camel, kind_of, object_of
+from livetools.formats.rules.known_fields import PART
 
 ROLES = {
     "assistant": "model",

@@ -1,14 +1,14 @@
 """Builds responses of ``generateContent``: texts, function calls, refusals, errors, streams.
 
 What comes out is what the service sends (camelCase, ``STOP`` for calls too, usage in every chunk,
-``finishReason`` in the last), and what :mod:`answers` finds nothing to say about.
+``finishReason`` in the last), and what :mod:`livetools.formats.checks.generated_responses` finds nothing to say about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .findings import Json
+from livetools.formats.rules.findings import Json
 
 STATUS = {
     400: "INVALID_ARGUMENT",

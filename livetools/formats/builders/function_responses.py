@@ -22,10 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from livetools.formats.rules.findings import Checklist, Json, Spot, kind_of, member
+from livetools.formats.rules.known_fields import check_fields
 from livetools.tools.results.outcomes import encode, failure
-
-from .findings import Checklist, Json, Spot, kind_of, member
-from .shapes import check_fields
 
 __all__ = [
     "check_function_response",

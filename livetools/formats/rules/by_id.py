@@ -6,12 +6,12 @@ INVALID_ARGUMENT.
 
 from __future__ import annotations
 
-from . import rules_other, rules_sent
+from . import received_and_tools, sent
 from .rule import Level, Rule
 
 __all__ = ["RULES", "Level", "Rule", "explain"]
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in (*rules_sent.ALL, *rules_other.ALL)}
+RULES: dict[str, Rule] = {rule.id: rule for rule in (*sent.ALL, *received_and_tools.ALL)}
 
 
 def explain(id: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
-from .findings import Json, camel, member
-from .frames import CLIENT, SERVER
-from .tool_shapes import shape_of
+from livetools.formats.converters.openai_and_anthropic import shape_of
+from livetools.formats.rules.findings import Json, camel, member
+
+from .live_frames import CLIENT, SERVER
 
 Kind: TypeAlias = Literal[
     "function_call",

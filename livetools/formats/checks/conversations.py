@@ -2,7 +2,7 @@
 
 The rules of the service: a function-call turn follows a user turn or function responses, and is followed at
 once by *one* content with as many function responses as it had calls, of the same ids and names; calls are
-the model's, responses the user's. :mod:`repair` mends what can be mended.
+the model's, responses the user's. ``converters.repair_conversation`` mends what can be mended.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .findings import Checklist, Json, Spot, camel, kind_of, member
-from .function_responses import check_function_response
-from .shapes import CONTENT, FUNCTION_CALL, PART, check_fields
+from livetools.formats.builders.function_responses import check_function_response
+from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.known_fields import CONTENT, FUNCTION_CALL, PART, check_fields
 
 ROLES = ("user", "model")
 AS_TEXT = '"parts": [{"text": …}]'

@@ -1,4 +1,4 @@
-"""Checks responses of ``generateContent``, whole or as a stream of chunks. :mod:`responses` builds them.
+"""Checks responses of ``generateContent``, whole or as a stream of chunks. ``builders`` makes them.
 
 The rules are for who *makes* such responses (a proxy, a fake, a gateway): clients read camelCase names
 only, and break on the small differences: a ``null`` where a field should be absent, ``arguments`` for
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .findings import Checklist, Json, Spot, camel, kind_of, snake
-from .shapes import PART
+from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, snake
+from livetools.formats.rules.known_fields import PART
 
 FINISH = {
     *(

@@ -10,7 +10,7 @@ import pytest
 
 from livetools import formats
 from livetools.formats import check, check_text
-from livetools.formats.check import is_empty
+from livetools.formats.checks.document import is_empty
 
 QUESTION = {"role": "user", "parts": [{"text": "Weather in Oslo?"}]}
 CALL = {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {"city": "Oslo"}}}]}

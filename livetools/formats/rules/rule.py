@@ -1,4 +1,4 @@
-"""What a rule of the shapes is. The rows are in :mod:`rules_sent` and :mod:`rules_other`."""
+"""What a rule of the shapes is. The rows are in :mod:`.sent` and :mod:`.received_and_tools`."""
 
 from __future__ import annotations
 

@@ -6,11 +6,12 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from livetools.formats.builders.function_responses import check_function_response
+from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.known_fields import check_fields
+
 from .conversations import check_call, check_order, read_content
 from .declarations import check_tools
-from .findings import Checklist, Json, Spot, camel, kind_of, member
-from .function_responses import check_function_response
-from .shapes import check_fields
 
 CLIENT = frozenset({"setup", "clientContent", "realtimeInput", "toolResponse", "contextUpdate"})
 SERVER = frozenset(

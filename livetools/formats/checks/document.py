@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from .answers import check_response, check_stream
+from livetools.formats.builders.function_responses import check_function_response
+from livetools.formats.rules.findings import Checklist, Json, Report, Spot, camel, kind_of, member
+
 from .conversations import check_call, check_conversation, read_content
 from .declarations import check_tools
-from .detect import Kind, detect, says_nothing
-from .findings import Checklist, Json, Report, Spot, camel, kind_of, member
-from .frames import SERVER, check_frame, check_recording, check_server_frame
-from .function_responses import check_function_response
+from .document_kind import Kind, detect, says_nothing
+from .generated_responses import check_response, check_stream
+from .live_frames import SERVER, check_frame, check_recording, check_server_frame
 
 
 def check(document: Json, kind: Kind | None = None) -> Report:

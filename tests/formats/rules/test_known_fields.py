@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from livetools.formats.findings import Checklist, Spot
-from livetools.formats.shapes import check_fields
+from livetools.formats.rules.findings import Checklist, Spot
+from livetools.formats.rules.known_fields import check_fields
 
 
 def test_unknown_names_are_found_and_the_usual_mistakes_are_put_right():

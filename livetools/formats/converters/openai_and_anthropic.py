@@ -27,10 +27,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from livetools.errors import ConfigError
+from livetools.formats.rules.findings import Json, excerpt, member, object_of
 from livetools.tools.results.outcomes import failure
 from livetools.tools.schemas.live_subset import parameters
-
-from .findings import Json, excerpt, member, object_of
 
 Style: TypeAlias = Literal["chat", "responses", "anthropic"]
 Object: TypeAlias = Mapping[str, Json]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.formats.findings import Spot, camel, excerpt, member, snake
+from livetools.formats.rules.findings import Spot, camel, excerpt, member, snake
 
 
 def test_a_place_is_written_in_both_tongues():

@@ -21,7 +21,7 @@ from livetools.formats import (
     to_tool_call,
     to_tool_result,
 )
-from livetools.formats.tool_shapes import shape_of, to_declaration_and_losses
+from livetools.formats.converters.openai_and_anthropic import shape_of, to_declaration_and_losses
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CHAT = {"type": "function", "function": {"name": "weather", "description": "Weather.", "parameters": SCHEMA}}

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livetools.errors import ConfigError
+from livetools.formats.converters.openai_and_anthropic import shape_of, to_declaration_and_losses
+from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.known_fields import check_fields
 from livetools.tools.definition.tool_options import NAME
-
-from .findings import Checklist, Json, Spot, camel, kind_of, member
-from .shapes import check_fields
-from .tool_shapes import shape_of, to_declaration_and_losses
 
 DECLARATION = (
     "name",
