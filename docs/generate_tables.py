@@ -22,9 +22,11 @@ from livetools import errors, events
 from livetools.evals import files
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input import resend
-from livetools.testing import faults
+from livetools.testing.settings import fault_switches
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
+#: The packages whose tables list the modules of their folders, too.
+WITH_FOLDERS = (*CORE, "tools", "formats", "evals", "testing", "integrations.telephony", "cli")
 RETRIES = {
     "yes": "yes",
     "no": "no",
@@ -160,14 +162,14 @@ def command_table() -> str:
 
 def fault_table() -> str:
     """The switches of the fake server: what each takes, and the comment beside it."""
-    source = inspect.getsource(faults.Faults)
+    source = inspect.getsource(fault_switches.Faults)
     told = comments(source)
     [body] = ast.parse(source).body
     lines = []
     for node in getattr(body, "body", []):
         if isinstance(node, ast.AnnAssign):
             name = ast.unparse(node.target)
-            value = faults._VALUES["share" if name in get_args(faults.Fault) else name]
+            value = fault_switches._VALUES["share" if name in get_args(fault_switches.Fault) else name]
             takes = "`True`" if value.type is bool else value.what.partition(", such as")[0]
             lines.append(row(f"`{name}`", takes, upper(told[node.lineno])))
     return table(["Fault", "Takes", "What happens"], lines)
@@ -340,12 +342,12 @@ def outbox_tables() -> str:
 
 
 def module_table(package: str) -> str:
-    """Each module and folder of a package, with the first sentence of its docstring; of the core, all folders below."""
+    """Each module and folder of a package, with the first sentence of its docstring."""
     folder = Path(importlib.import_module(package).__path__[0])
-    is_core = package.removeprefix("livetools.") in CORE
+    deep = package.removeprefix("livetools.") in WITH_FOLDERS
     lines = []
     for path in sorted(
-        folder.rglob("*.py") if is_core else [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+        folder.rglob("*.py") if deep else [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
     ):
         name = str(path.relative_to(folder).with_suffix("")).removesuffix("__init__")
         if name and not name.startswith("__"):
@@ -375,7 +377,7 @@ def error_names() -> list[str]:
 
 
 ROOMS = (
-    *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
+    *CORE, "tools", "audio", "formats", "testing", "integrations",
     "integrations.relay", "integrations.telephony", "evals", "probe", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")

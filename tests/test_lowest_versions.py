@@ -41,16 +41,19 @@ TRIED_WITH_MOST = (
     "tests/attach",
     "tests/session",
     "tests/transport",
+    "tests/testing/auth",
     "tests/testing/live",
+    "tests/testing/messages",
     "tests/testing/net",
-    "tests/cli/test_chat.py",
+    "tests/testing/settings",
+    "tests/cli/commands/test_chat.py",
     "tests/integrations/test_opentelemetry.py",
     "tests/integrations/telemetry",
 )
 EVALS = (
     "tests/setup/test_price.py",
     "tests/evals",
-    "tests/testing/test_vad.py",
+    "tests/testing/settings/test_vad.py",
     "tests/audio/test_activity.py",
 )
 #: What does without trio: websockets has a client for it only from 17 on.

@@ -94,7 +94,7 @@ def attach(
         max_concurrency=max_concurrency,
         reconnect=False,
     )
-    return Attached(sdk_session, plan, deps, check_hooks(hooks))
+    return Attached(sdk_session, plan, deps, check_hooks(hooks, calls_only="attach"))
 
 
 class _AttachedDriver(Driver[AttachedMachine]):

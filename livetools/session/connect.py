@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, Never
 
 from livetools.errors import ConfigError
@@ -25,6 +25,7 @@ from livetools.tools import (
     as_tools,
     split_config_tools,
 )
+from livetools.tools.definition.callbacks import overrides
 from livetools.tools.hooks import check_hooks
 from livetools.transport.contract import Dialer
 from livetools.transport.credentials import KeySource
@@ -185,8 +186,9 @@ def _names(value: object) -> bool:
     return all(isinstance(name, str) for name in value)
 
 
-def _has(value: object, *methods: str) -> bool:
-    return all(callable(getattr(value, name, None)) for name in methods)
+def _has(kind: type, *methods: str) -> Callable[[object], bool]:
+    # What a subclass inherits of the protocol does nothing: a store without its own ``save`` would stay empty.
+    return lambda value: value is None or all(overrides(value, kind, name) for name in methods)
 
 
 #: What a type checker would have said, for those who have none: who is wrong, and what is expected.
@@ -203,9 +205,9 @@ _EXPECTED: Mapping[str, Expected] = {
     "max_history": (lambda v: type(v) is int and v > 0, "a number of bytes above 0"),
     "vertexai": (lambda v: v is None or isinstance(v, bool), "True or False"),
     "allowed": (_names, "a collection of names"),
-    "transport": (lambda v: v is None or _has(v, "dial"), "a WebSocket(...), or another Dialer"),
-    "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
-    "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
+    "transport": (_has(Dialer, "dial"), "a WebSocket(...), or another Dialer"),
+    "handle_store": (_has(HandleStore, "load", "save"), "a HandleStore, with load() and save()"),
+    "clock": (_has(Clock, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
     **dict.fromkeys(
         ("project", "location", "api_version"), (lambda v: v is None or isinstance(v, str), "a string")
     ),

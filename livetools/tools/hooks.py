@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from livetools.errors import ConfigError
 from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
+from .definition.callbacks import misspelt, overrides
+
 if TYPE_CHECKING:
-    from .context import SessionLike
+    from .interface.context import SessionLike
 
 
 class Observer(Protocol):
@@ -109,16 +111,36 @@ class Hooks(Protocol):
         return None
 
 
-def check_hooks(hooks: object) -> tuple[Hooks, ...]:
-    """The hooks. Raises ``ConfigError`` for anything but a list of them: an object that has none of the methods of
-    :class:`Hooks`, such as a plain function, would be asked about nothing, and its check would let everything pass."""
+def check_hooks(hooks: object, *, calls_only: str = "") -> tuple[Hooks, ...]:
+    """The hooks. Raises ``ConfigError`` for anything but a list of them, and for one that would be asked about nothing,
+    so that its check would let everything pass: an object that overrides none of the methods of :class:`Hooks`, such as
+    a plain function, or has one whose name is misspelt.
+
+    ``calls_only``: who takes them, if only the methods for calls are called there.
+    """
     listed = (
         tuple(hooks) if isinstance(hooks, Iterable) and not isinstance(hooks, str | bytes | Mapping) else None
     )
-    for hook in (hooks,) if listed is None else listed:
-        if listed is None or not any(callable(getattr(hook, name, None)) for name in _METHODS):
-            raise ConfigError(f"hooks: expected a list of Hooks, such as [Check()], not {hook!r:.60}")
-    return listed or ()
+    if listed is None:
+        raise ConfigError(f"hooks: expected a list of Hooks, such as [Check()], not {hooks!r:.60}")
+    for hook in listed:
+        name = type(hook).__name__
+        if meant := misspelt(hook, Hooks, _GUARDS):
+            raise ConfigError(
+                f"hooks: {name}.{meant} Nothing calls it under this name; the name of a helper begins with _"
+            )
+        own = {each for each in _METHODS if overrides(hook, Hooks, each)}
+        if not own:
+            expected = f"expected a list of Hooks, such as [Check()], not {hook!r:.60}"
+            raise ConfigError(f"hooks: {expected}: it has none of the methods {', '.join(_METHODS)}")
+        if calls_only and own <= _OF_A_SESSION:
+            raise ConfigError(
+                f"hooks: {name} has only {', '.join(sorted(own))}, which {calls_only} does not call: give it to "
+                "connect(hooks=[...])"
+            )
+    return listed
 
 
 _METHODS = [name for name in vars(Hooks) if not name.startswith("_")]
+_GUARDS = [name for name in _METHODS if name != "replaced"]  # "replace" is a good name for a helper
+_OF_A_SESSION = {"on_session", "on_input", "on_output"}

@@ -8,9 +8,9 @@ from typing import Any
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import explains_keywords
 
-from .adapt import as_tools, distinct
+from .accepted_tools import as_tools, distinct
 from .hooks import Hooks, check_hooks
-from .likes import ToolLike
+from .interface.accepted_types import ToolLike
 from .tool import Tool
 
 
@@ -38,7 +38,7 @@ class Toolset:
 
     def __init__(self, *items: ToolLike, name: str | None = None, hooks: Sequence[Hooks] = ()) -> None:
         self.name = name
-        tools, hooks = as_tools(items), check_hooks(hooks)
+        tools, hooks = as_tools(items), check_hooks(hooks, calls_only="a toolset")
         self._tools = tuple(t.replace(hooks=(*hooks, *t.hooks)) for t in tools) if hooks else tuple(tools)
 
     def __iter__(self) -> Iterator[Tool]:

@@ -16,11 +16,11 @@ from websockets.exceptions import ConnectionClosed
 
 from livetools.formats import check
 from livetools.testing import FakeLiveServer, Turn
-from livetools.testing.live.message_shapes import read
+from livetools.testing.messages.client_schema import read
 
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "testing" / "live" / "client_frames.jsonl")
+    for line in (Path(__file__).parents[1] / "testing" / "messages" / "client_frames.jsonl")
     .read_text("utf-8")
     .splitlines()
 ]

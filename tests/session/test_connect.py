@@ -8,7 +8,8 @@ import pytest
 
 import livetools
 from livetools import ConfigError, ToolDefinitionError
-from livetools.session.handle_store import MemoryHandleStore
+from livetools.session.handle_store import HandleStore, MemoryHandleStore
+from livetools.session.running.clock import Clock
 from livetools.testing.memory import MemoryTransport
 
 LOCAL = {"base_url": "ws://localhost:1"}
@@ -60,6 +61,22 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
 def test_what_cannot_work_is_a_config_error_at_the_call(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         livetools.connect("gemini-3.8-live", **{**LOCAL, **options})
+
+
+def test_a_store_that_only_inherits_its_methods_is_refused_because_it_would_keep_nothing() -> None:
+    class Store(HandleStore):
+        async def load(self) -> str | None:
+            return None
+
+        async def safe(self, handle: str) -> None:
+            raise AssertionError
+
+    with pytest.raises(
+        ConfigError, match=r"handle_store.*expected a HandleStore, with load\(\) and save\(\)"
+    ):
+        livetools.connect("gemini-3.8-live", **LOCAL, handle_store=Store())
+    with pytest.raises(ConfigError, match=r"clock.*expected a Clock, with now\(\) and sleep_until\(\)"):
+        livetools.connect("gemini-3.8-live", **LOCAL, clock=type("Still", (Clock,), {})())
 
 
 def test_no_key_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from livetools.errors import ConfigError, ToolDefinitionError
+from livetools.events import Call, InputTranscript
 from livetools.tools import Hooks, InvalidArguments, Tool, Toolset
 
 
@@ -75,13 +76,21 @@ def test_a_name_that_is_not_there_or_cannot_be_is_refused() -> None:
 
 def test_hooks_go_to_the_tools_outermost_first() -> None:
     class Log(Hooks):
-        pass
+        def on_cancel(self, call: Call) -> None: ...
 
     inner, outer = Log(), Log()
     nested = Toolset(Toolset(weather, hooks=[inner]).prefix("a_"), news, hooks=[outer])
     assert nested["a_weather"].hooks == (outer, inner)
     assert nested["news"].hooks == (outer,)
     assert TOOLS["weather"].hooks == ()
+
+
+def test_a_hook_that_only_hears_words_is_refused_because_a_toolset_has_none() -> None:
+    class Words(Hooks):
+        def on_input(self, event: InputTranscript, /) -> None: ...
+
+    with pytest.raises(ConfigError, match=r"Words has only on_input, which a toolset does not call"):
+        Toolset(weather, hooks=[Words()])
 
 
 @pytest.mark.parametrize("hooks", ["check", {"before": 1}, 5, [None], [lambda call: None], [object()]])

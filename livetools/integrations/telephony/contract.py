@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
+from livetools.tools.definition.callbacks import misspelt
 
 log = get_logger("livetools.telephony")
 
@@ -221,12 +222,21 @@ class Reader:
 
 
 def checked_provider(provider: object) -> None:
-    """Raises ``ConfigError`` for anything but a provider object that serves no other call."""
+    """Raises ``ConfigError`` for anything but a provider object that serves no other call, and for one with a misspelt
+    method: a ``check`` that is never called would let everybody in."""
     if not isinstance(provider, Provider):
         made = (
             f": pass {provider.__name__}(), a new object for each call" if isinstance(provider, type) else ""
         )
         raise ConfigError(f"provider is a {type(provider).__name__}, expected a Provider{made}")
+    if meant := misspelt(provider, Provider, _METHODS):
+        raise ConfigError(
+            f"provider: {type(provider).__name__}.{meant} Nothing calls it under this name; the name of a helper "
+            "begins with _"
+        )
+
+
+_METHODS = [name for name, value in vars(Provider).items() if not name.startswith("_") and callable(value)]
 
 
 def checked_id(value: object, name: str) -> str:

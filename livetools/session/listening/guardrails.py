@@ -19,6 +19,7 @@ from livetools.log import get_logger
 from livetools.session.handlers.call_hooks import ask_hook, log_return
 from livetools.session.handlers.user_code import excuse
 from livetools.tools import Hooks, SessionLike
+from livetools.tools.definition.callbacks import overrides
 
 log = get_logger("livetools.session")
 
@@ -27,15 +28,9 @@ MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are
 NAMES = {InputTranscript: "on_input", OutputTranscript: "on_output"}  # of the hooks that hear these
 
 
-def overrides(hook: Hooks, name: str) -> bool:
-    """Whether the hook overrides this method."""
-    method = getattr(hook, name, None)
-    return callable(method) and getattr(method, "__func__", method) is not getattr(Hooks, name)
-
-
 def check_words(hooks: Iterable[Hooks]) -> bool:
     """Whether one of these hooks wants to see the words of a session."""
-    return any(overrides(hook, name) for hook in hooks for name in NAMES.values())
+    return any(overrides(hook, Hooks, name) for hook in hooks for name in NAMES.values())
 
 
 class Guardrails:
@@ -55,7 +50,9 @@ class Guardrails:
     ) -> None:
         self._session, self._transcribed = session, transcribed
         self._errand, self._withhold = errand, withhold
-        self._hooks = {name: [hook for hook in hooks if overrides(hook, name)] for name in NAMES.values()}
+        self._hooks = {
+            name: [hook for hook in hooks if overrides(hook, Hooks, name)] for name in NAMES.values()
+        }
         self._waiting: deque[tuple[str, Event]] = deque(maxlen=MAX_WAITING)
         self._runs = False  # an errand calls the hooks
 

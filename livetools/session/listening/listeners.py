@@ -16,6 +16,8 @@ from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")
 
+HEARD = ("event", "typed", "ended", "user_sound")  # the methods of a listener
+
 
 class Guarded:
     """One listener, an object with some of the methods that are called. Once one of them has raised, which is logged
@@ -91,6 +93,10 @@ class Listeners:
             name = type(hook).__name__
             if (observer := Guarded(name, hook).tell("on_session", session)) is not None:
                 self.add(observer, name)
+                if not any(callable(getattr(observer, each, None)) for each in HEARD):
+                    log.warning(
+                        "%s.on_session returned what hears nothing: it has no %s", name, ", ".join(HEARD)
+                    )
 
     def tell(self, what: str, *args: object) -> None:
         """Call this method of each listener that has it."""

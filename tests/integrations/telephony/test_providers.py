@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -368,6 +369,17 @@ def test_a_message_that_is_too_long_is_not_read() -> None:
 def test_a_provider_is_an_object_of_one(given: object) -> None:
     with pytest.raises(ConfigError, match="expected a Provider"):
         checked_provider(given)
+
+
+def test_a_provider_whose_check_is_misspelt_is_refused_because_it_would_let_everybody_in() -> None:
+    class Vonage(Own):
+        def check_headers(self, headers: Mapping[str, str]) -> None:
+            raise PermissionError
+
+        def read_text(self, message: str) -> None: ...
+
+    with pytest.raises(ConfigError, match=r"Vonage\.check_headers: did you mean check\?"):
+        checked_provider(Vonage(Stop()))
 
 
 def test_samples_of_telnyx_in_network_byte_order_are_turned_both_ways() -> None:

@@ -49,7 +49,7 @@ class Diary(Hooks):
 
 async def test_it_is_told_of_every_event_of_what_is_typed_and_of_the_end(opened: Opened) -> None:
     diary = Diary()
-    async with opened(hooks=[diary, Hooks]) as line:
+    async with opened(hooks=[diary]) as line:
         await line.session.send_text("hello")
         session = line.session
     kinds = [kind for kind, _ in diary.notes]  # type: ignore[misc]
@@ -84,6 +84,19 @@ async def test_one_that_raises_is_logged_once_and_left_out(
     assert caplog.text.count("Diary failed") == 1
     assert [what for kind, what in other.notes if kind == "typed"] == ["one", "two"]  # type: ignore[misc]
     assert other.notes[-1] == ("ended", None)
+
+
+async def test_what_could_hear_nothing_is_told_in_the_log(
+    opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Later(Diary):
+        def on_session(self, session: Any) -> Any:
+            return [super().on_session(session)]
+
+    async with opened(hooks=[Diary(), Later()]):
+        pass
+    assert "Later.on_session returned what hears nothing: it has no event, typed" in caplog.text
+    assert "Diary.on_session" not in caplog.text
 
 
 def test_hooks_follow_nothing_unless_they_say_so() -> None:
