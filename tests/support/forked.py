@@ -17,7 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +50,12 @@ class Forked:
 
     def __init__(
         self, *args: object, stdin: int, stdout: int, stderr: int, code: str = MAIN,
-        env: Mapping[str, str] | None = None, cwd: str | Path | None = None,
+        imported: Sequence[str] = IMPORTED, env: Mapping[str, str] | None = None, cwd: str | Path | None = None,
     ) -> None:  # fmt: skip
         self.returncode: int | None = None
         self._told, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(_server(), [b"."], [theirs.fileno(), stdin, stdout, stderr])
+            socket.send_fds(_server(*imported), [b"."], [theirs.fileno(), stdin, stdout, stderr])
         job = {
             "code": code,
             "args": [*map(str, args)],
@@ -90,11 +90,11 @@ class Forked:
 
 
 @functools.cache
-def _server() -> socket.socket:
-    """One for each process of the tests, which ends with it: the way to it."""
+def _server(*imported: str) -> socket.socket:
+    """The way to one that has imported this. It ends with this process of the tests."""
     ours, theirs = socket.socketpair()
     with theirs:
-        server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=theirs)
+        server = subprocess.Popen([sys.executable, "-c", SERVER, *imported], stdin=theirs)
     atexit.register(server.__exit__, None, None, None)
     atexit.register(ours.close)  # before it is waited for
     return ours
@@ -103,7 +103,7 @@ def _server() -> socket.socket:
 def next_program() -> str:
     """Serve: it returns only in a new process, with the program that this one is to run."""
     sys.path.remove(str(Path(__file__).parent))
-    for name in IMPORTED:
+    for name in sys.argv[1:]:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
