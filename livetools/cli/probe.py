@@ -13,13 +13,13 @@ import typer
 from livetools.probe import EXPERIMENTS, Answer, Facts, Probe, Report, estimate
 from livetools.transport.endpoint import Given, resolve
 
-from .options import BASE_URL
+from .options import BASE_URL, not_empty
 
 SECONDS = 6  # that a session of a probe takes, about: most of them wait for a silence
 
 
 def probe(
-    model: Annotated[str, typer.Argument(help="The model's name.", show_default=False)],
+    model: Annotated[str, typer.Argument(help="The model's name.", show_default=False, callback=not_empty)],
     base_url: Annotated[str | None, BASE_URL] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask whether the price is accepted.")

@@ -18,7 +18,7 @@ from rich.table import Table
 from livetools.setup.model_profiles import families, find
 from livetools.testing.pretend import Pretend
 
-from .options import PORT
+from .options import PORT, not_empty
 from .view import harmless
 from .waiting import explained, refuse, until_stopped, usable
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 def serve(
     port: Annotated[int, PORT] = 8765,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.", callback=not_empty)] = "127.0.0.1",
     tls: Annotated[
         bool,
         typer.Option(

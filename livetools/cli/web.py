@@ -16,7 +16,7 @@ from livetools.errors import LiveToolsError, LocalProtocolError, SessionClosed
 
 from .agent import Choices, loaded_now, opener
 from .endpoint import Endpoint, service_or_fake
-from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, PORT, TARGET, THINKING, VOICE
+from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, PORT, TARGET, THINKING, VOICE, not_empty
 from .reload import edits, loaded, update
 from .waiting import UsageError, explained, refuse
 
@@ -45,7 +45,10 @@ def web(
     base_url: Annotated[str | None, BASE_URL] = None,
     port: Annotated[int, PORT] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in, with a token.")
+        str,
+        typer.Option(
+            help="The address to listen on; 0.0.0.0 lets other machines in, with a token.", callback=not_empty
+        ),
     ] = LOOPBACK,
     allow_host: Annotated[
         list[str] | None,
