@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from websockets.asyncio.client import ClientConnection, connect
 
 from livetools.testing import FakeLiveServer, Turn
-from livetools.testing.live.output import tone
+from livetools.testing.messages.output import tone
 
 PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 # Pieces of 100 ms: a whole cycle, the speech in it, the silence that ends a turn.

@@ -25,6 +25,8 @@ from livetools.protocol.input import resend
 from livetools.testing import faults
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
+#: The packages whose tables list the modules of their folders, too.
+WITH_FOLDERS = (*CORE, "tools", "formats", "evals", "testing")
 RETRIES = {
     "yes": "yes",
     "no": "no",
@@ -340,12 +342,12 @@ def outbox_tables() -> str:
 
 
 def module_table(package: str) -> str:
-    """Each module and folder of a package, with the first sentence of its docstring; of the core, all folders below."""
+    """Each module and folder of a package, with the first sentence of its docstring."""
     folder = Path(importlib.import_module(package).__path__[0])
-    is_core = package.removeprefix("livetools.") in CORE
+    deep = package.removeprefix("livetools.") in WITH_FOLDERS
     lines = []
     for path in sorted(
-        folder.rglob("*.py") if is_core else [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+        folder.rglob("*.py") if deep else [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
     ):
         name = str(path.relative_to(folder).with_suffix("")).removesuffix("__init__")
         if name and not name.startswith("__"):
@@ -375,7 +377,7 @@ def error_names() -> list[str]:
 
 
 ROOMS = (
-    *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
+    *CORE, "tools", "audio", "formats", "testing", "integrations",
     "integrations.relay", "integrations.telephony", "evals", "probe", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")

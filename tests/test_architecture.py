@@ -305,7 +305,11 @@ def is_number_or_word(value: ast.expr) -> bool:
 
 def test_the_default_of_an_option_stands_once() -> None:
     """A number or a word that several signatures and fields share is a constant, which they read."""
-    owners = [PACKAGE / "session/connect.py", PACKAGE / "attach/attach.py", PACKAGE / "tools/options.py"]
+    owners = [
+        PACKAGE / "session/connect.py",
+        PACKAGE / "attach/attach.py",
+        PACKAGE / "tools/definition/tool_options.py",
+    ]
     options = {
         name
         for path in owners

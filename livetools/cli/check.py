@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from livetools.formats import KINDS, Report, check_text, explain
-from livetools.formats.check import is_empty
+from livetools.formats.checks.document import is_empty
 
 from .view import printable
 from .waiting import refuse

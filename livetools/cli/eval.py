@@ -47,8 +47,8 @@ def eval(
     """
     if report is not None:
         _check_writable(report)
-    from livetools.evals.judge import offline
-    from livetools.evals.report import page
+    from livetools.evals.grading.judge import offline
+    from livetools.evals.html_report import page
 
     try:
         found = _read(file)

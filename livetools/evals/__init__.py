@@ -18,8 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .callers import Caller, CutsIn, FallsSilent, Persona, Script, Utterance, spoken, wav
-    from .expectations import (
+    from .grading.argument_matching import ANYTHING, Matcher, between, matches, schema
+    from .grading.expectations import (
         Answered,
         AskedApproval,
         Called,
@@ -38,58 +38,58 @@ if TYPE_CHECKING:
         SurvivedInterruptions,
         Verdict,
     )
-    from .faults import BargeIn, Drop, SlowTool
-    from .judge import Judge, NoOpinion
-    from .matching import ANYTHING, Matcher, between, matches, schema
-    from .playing import Eval, play
-    from .record import CallRecord, Conversation, TurnRecord
-    from .runs import Result, Round, judge_round, run
+    from .grading.judge import Judge, NoOpinion
+    from .recording.conversation_record import CallRecord, Conversation, TurnRecord
+    from .running.playing import Eval, play
+    from .running.repeated_runs import Result, Round, judge_round, run
+    from .simulation.callers import Caller, CutsIn, FallsSilent, Persona, Script, Utterance, spoken, wav
+    from .simulation.client_faults import BargeIn, Drop, SlowTool
 
 _HOMES = {
-    "ANYTHING": "matching",
-    "Answered": "expectations",
-    "AskedApproval": "expectations",
-    "BargeIn": "faults",
-    "CallRecord": "record",
-    "Called": "expectations",
-    "Caller": "callers",
-    "Conversation": "record",
-    "Cost": "expectations",
-    "CutsIn": "callers",
-    "Drop": "faults",
-    "Eval": "playing",
-    "Expectation": "expectations",
-    "FallsSilent": "callers",
-    "InOrder": "expectations",
-    "Judge": "judge",
-    "Judged": "expectations",
-    "Language": "expectations",
-    "Latency": "expectations",
-    "Matcher": "matching",
-    "NoOpinion": "judge",
-    "NotCalled": "expectations",
-    "NotSaid": "expectations",
-    "Persona": "callers",
-    "Ran": "expectations",
-    "ReachedGoal": "expectations",
-    "Refused": "expectations",
-    "Result": "runs",
-    "Round": "runs",
-    "Said": "expectations",
-    "Script": "callers",
-    "SlowTool": "faults",
-    "SurvivedInterruptions": "expectations",
-    "TurnRecord": "record",
-    "Utterance": "callers",
-    "Verdict": "expectations",
-    "between": "matching",
-    "judge_round": "runs",
-    "matches": "matching",
-    "play": "playing",
-    "run": "runs",
-    "schema": "matching",
-    "spoken": "callers",
-    "wav": "callers",
+    "ANYTHING": "grading.argument_matching",
+    "Answered": "grading.expectations",
+    "AskedApproval": "grading.expectations",
+    "BargeIn": "simulation.client_faults",
+    "CallRecord": "recording.conversation_record",
+    "Called": "grading.expectations",
+    "Caller": "simulation.callers",
+    "Conversation": "recording.conversation_record",
+    "Cost": "grading.expectations",
+    "CutsIn": "simulation.callers",
+    "Drop": "simulation.client_faults",
+    "Eval": "running.playing",
+    "Expectation": "grading.expectations",
+    "FallsSilent": "simulation.callers",
+    "InOrder": "grading.expectations",
+    "Judge": "grading.judge",
+    "Judged": "grading.expectations",
+    "Language": "grading.expectations",
+    "Latency": "grading.expectations",
+    "Matcher": "grading.argument_matching",
+    "NoOpinion": "grading.judge",
+    "NotCalled": "grading.expectations",
+    "NotSaid": "grading.expectations",
+    "Persona": "simulation.callers",
+    "Ran": "grading.expectations",
+    "ReachedGoal": "grading.expectations",
+    "Refused": "grading.expectations",
+    "Result": "running.repeated_runs",
+    "Round": "running.repeated_runs",
+    "Said": "grading.expectations",
+    "Script": "simulation.callers",
+    "SlowTool": "simulation.client_faults",
+    "SurvivedInterruptions": "grading.expectations",
+    "TurnRecord": "recording.conversation_record",
+    "Utterance": "simulation.callers",
+    "Verdict": "grading.expectations",
+    "between": "grading.argument_matching",
+    "judge_round": "running.repeated_runs",
+    "matches": "grading.argument_matching",
+    "play": "running.playing",
+    "run": "running.repeated_runs",
+    "schema": "grading.argument_matching",
+    "spoken": "simulation.callers",
+    "wav": "simulation.callers",
 }
 
 __all__ = [

@@ -24,8 +24,8 @@
 
 A turn of the caller is a text (or ``{say: TEXT}``), ``{wav: FILE}`` or ``{speak: TEXT}``, each with ``cuts_in: true``
 if the caller interrupts the answer, or ``{silence: SECONDS}``. ``caller: {persona: TEXT, goal: TEXT, turns: 8}`` lets a
-model play the caller. ``timeout`` and ``patience`` are seconds, as of :class:`~.playing.Eval`. An argument is a value,
-``{matches: REGEX}``, ``{between: [1, 4]}``, ``{schema: SCHEMA}`` or ``{anything: true}``.
+model play the caller. ``timeout`` and ``patience`` are seconds, as of :class:`~livetools.evals.Eval`. An argument is a
+value, ``{matches: REGEX}``, ``{between: [1, 4]}``, ``{schema: SCHEMA}`` or ``{anything: true}``.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from livetools.errors import ConfigError
 from livetools.session.agents import AgentLike
 from livetools.testing.yaml_file import read_yaml
 
-from .callers import Caller, Persona, Script, Utterance, spoken, wav
-from .expectations import (
+from .grading.argument_matching import ANYTHING, between, matches, schema
+from .grading.expectations import (
     AskedApproval,
     Called,
     Cost,
@@ -58,9 +58,9 @@ from .expectations import (
     Said,
     SurvivedInterruptions,
 )
-from .faults import BargeIn, Drop, Fault, SlowTool
-from .matching import ANYTHING, between, matches, schema
-from .playing import Eval
+from .running.playing import Eval
+from .simulation.callers import Caller, Persona, Script, Utterance, spoken, wav
+from .simulation.client_faults import BargeIn, Drop, Fault, SlowTool
 
 
 @dataclass(frozen=True, slots=True)

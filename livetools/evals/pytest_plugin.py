@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from livetools.session.agents import AgentLike
     from livetools.testing import FakeLiveServer
 
-    from .callers import Caller, Utterance
-    from .expectations import Expectation
-    from .faults import Fault
-    from .judge import Judge
-    from .record import Conversation
+    from .grading.expectations import Expectation
+    from .grading.judge import Judge
+    from .recording.conversation_record import Conversation
+    from .simulation.callers import Caller, Utterance
+    from .simulation.client_faults import Fault
 
 #: The property of a test's report that names an expectation that was skipped: pytest-xdist hands it on.
 SKIPPED = "live_eval"
@@ -96,9 +96,9 @@ class LiveEval:
         answered. ``Judged`` needs a ``judge``: without one it is skipped, and pytest's summary says so. Against the
         fake server, personas and judges that were given no client are played by the pretend model.
         """
-        from .judge import offline
-        from .playing import Eval, play
-        from .runs import judge_round
+        from .grading.judge import offline
+        from .running.playing import Eval, play
+        from .running.repeated_runs import judge_round
 
         case = Eval("live_eval", agent, caller, expect, faults, approve, timeout, patience)
         if self._server is None:

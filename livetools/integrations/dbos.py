@@ -72,7 +72,7 @@ from livetools.session.listening.frame_tap import listen
 from livetools.session.session import Session
 from livetools.setup.secrecy import place
 from livetools.tools import Tool, ToolContext
-from livetools.tools.results import tool_error
+from livetools.tools.results.outcomes import tool_error
 
 from .leases import Leases
 from .shared.option_checks import A_YEAR, checked_seconds

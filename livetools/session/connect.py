@@ -25,7 +25,7 @@ from livetools.tools import (
     as_tools,
     split_config_tools,
 )
-from livetools.tools.callbacks import overrides
+from livetools.tools.definition.callbacks import overrides
 from livetools.tools.hooks import check_hooks
 from livetools.transport.contract import Dialer
 from livetools.transport.credentials import KeySource

@@ -14,7 +14,7 @@ from livetools.log import get_logger
 from livetools.protocol.connection import close_codes
 from livetools.protocol.connection.parking import PARKING_TIMEOUT
 from livetools.tools import Agent, Instructions, ToolLike
-from livetools.tools.results import error_outcome, outcome
+from livetools.tools.results.outcomes import error_outcome, outcome
 from livetools.transport.loop.timer import in_time
 
 from .ask_and_reply import Asking, Reply, Stream

@@ -69,7 +69,7 @@ def unexpected_keywords(
     own, names = keywords(target), list(names)
     known = {**elsewhere, **{name: f"{name}=" for name in own}}
     nothing = nothing or "its options are " + ", ".join(own)
-    hints = "; ".join(_meant(name, known) or nothing for name in names)
+    hints = "; ".join(dict.fromkeys(_meant(name, known) or nothing for name in names))  # each once
     what = "unexpected keyword arguments" if len(names) > 1 else "an unexpected keyword argument"
     return UnexpectedKeyword(f"{target.__name__}() got {what} {', '.join(map(repr, names))}: {hints}")
 

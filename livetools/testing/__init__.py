@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .calls import FakeCall
     from .clock import FakeClock
-    from .conversation import User
     from .faults import Faults
-    from .live.limits import Limits
-    from .live.session import FakeSession
+    from .live.conversation_script import User
+    from .live.fake_session import FakeSession
     from .pretend import Pretend
     from .proxy import RecordingProxy
     from .recording import Recording
     from .rules import Rule, Rules
     from .server import FakeLiveServer
+    from .settings.time_limits import Limits
     from .turn import Turn, TurnCancelled
     from .wire import Frame
 
@@ -47,10 +47,10 @@ _HOMES = {
     "FakeCall": "calls",
     "FakeClock": "clock",
     "FakeLiveServer": "server",
-    "FakeSession": "live.session",
+    "FakeSession": "live.fake_session",
     "Faults": "faults",
     "Frame": "wire",
-    "Limits": "live.limits",
+    "Limits": "settings.time_limits",
     "Pretend": "pretend",
     "Recording": "recording",
     "RecordingProxy": "proxy",
@@ -58,7 +58,7 @@ _HOMES = {
     "Rules": "rules",
     "Turn": "turn",
     "TurnCancelled": "turn",
-    "User": "conversation",
+    "User": "live.conversation_script",
 }
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from websockets.http11 import Request
 
-from .live import message_shapes
+from .messages import client_schema
 from .net.connection import Connection, Gone, Receiver
 from .recording import Recording, differences, handles_in
 from .service import Service
@@ -133,7 +133,7 @@ class _Player:
 
 def _plain(message: Message) -> Message:
     """The message in camelCase, so that two spellings of one thing are equal."""
-    return message_shapes.read(message, vertex=True)[0]
+    return client_schema.read(message, vertex=True)[0]
 
 
 def _is_media(message: Message) -> bool:

@@ -26,7 +26,7 @@ from livetools.transport.contract import Gone as UpstreamGone
 from livetools.transport.contract import Transport
 from livetools.transport.websocket import WebSocket
 
-from .live.caller import header
+from .auth.client_identity import header
 from .log import Log
 from .net.accept import Acceptor
 from .net.connection import Connection, Gone, Receiver

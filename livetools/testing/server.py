@@ -37,12 +37,11 @@ from livetools.setup.plan_fields import Expected, check
 from livetools.tools.callbacks import overrides
 
 from .calls import FakeCall
-from .conversation import Script
 from .faults import Faults
 from .live import handshake
-from .live.limits import Limits
+from .live.conversation_script import Script
+from .live.fake_session import FakeSession
 from .live.resumption import SessionRegistry
-from .live.session import FakeSession
 from .net.accept import Acceptor
 from .net.connection import Connection, Receiver
 from .net.port import Port
@@ -51,6 +50,7 @@ from .playback import Playback
 from .recording import Recording
 from .rest import endpoints
 from .service import Service
+from .settings.time_limits import Limits
 from .tokens import Tokens
 from .turn import Model, Turn
 from .vad import ActivityDetector

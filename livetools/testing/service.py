@@ -11,9 +11,9 @@ from livetools.session.running.clock import Clock
 from livetools.setup.model_profiles import ModelProfile, find
 
 from .faults import Faults
-from .live.limits import Limits
 from .log import Log
 from .recording import Recording
+from .settings.time_limits import Limits
 from .tokens import Tokens
 from .turn import Model
 from .vad import ActivityDetector, EnergyDetector

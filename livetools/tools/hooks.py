@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from livetools.errors import ConfigError
 from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
-from .callbacks import misspelt, overrides
+from .definition.callbacks import misspelt, overrides
 
 if TYPE_CHECKING:
-    from .context import SessionLike
+    from .interface.context import SessionLike
 
 
 class Observer(Protocol):

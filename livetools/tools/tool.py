@@ -17,14 +17,16 @@ from livetools.events import Call
 from livetools.log import get_logger
 from livetools.setup.plan_fields import ToolSpec
 
-from . import docstrings, results, schema
-from .annotations import is_method, place_of
-from .context import SessionLike, ToolContext
+from .definition import docstrings
+from .definition.annotations import is_method, place_of
+from .definition.foreign_declarations import declaration_of
+from .definition.tool_options import DEFAULTS, NAME, ToolOptions, resolve
 from .hooks import Hooks
-from .keywords import tidy
-from .options import DEFAULTS, NAME, ToolOptions, resolve
-from .shapes import declaration_of
-from .signature import Signature
+from .interface.context import SessionLike, ToolContext
+from .results import outcomes
+from .schemas import live_subset
+from .schemas.keywords import tidy
+from .validation.signature import Signature
 
 log = get_logger("livetools.tools")
 
@@ -85,7 +87,7 @@ def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
     ``approval(args)`` or ``approval(args, context)`` that says whether a person must. After ``approval_timeout``
     seconds the call is refused.
 
-    ``ToolOptions`` (``livetools/tools/options.py``) describes each option.
+    ``ToolOptions`` (``livetools/tools/definition/tool_options.py``) describes each option.
 
     Raises ``ToolDefinitionError``, which names the file, the function and the parameter, for a type that cannot be
     declared, and for partials, built-ins, bound methods and classes, which cannot hold options: use ``Tool(f, ...)``
@@ -244,7 +246,7 @@ class Tool:
 
     @functools.cached_property
     def _reduced(self) -> tuple[dict[str, Any] | None, list[str]]:
-        return schema.parameters(self._json_schema)
+        return live_subset.parameters(self._json_schema)
 
     def declaration(self, dialect: Literal["schema", "json_schema"] = "schema") -> dict[str, Any]:
         """The function declaration, without ``behavior``, which a session's plan adds. A new dict each time.
@@ -319,7 +321,7 @@ class Tool:
         """The arguments of a declared tool, by its schema; a function's own parameters say how they are read."""
         if self._declared is None:
             return args
-        from .declared_arguments import read  # most programs declare nothing
+        from .validation.schema_validator import read  # most programs declare nothing
 
         return read(self._json_schema, args, self.name)
 
@@ -363,8 +365,8 @@ class Tool:
         sync one to its thread.
         """
         if self.handler is None:
-            return results.failure(f"{self.name} is only declared; it has no handler")
-        from .offline import run  # it imports anyio, which a declaration does not need
+            return outcomes.failure(f"{self.name} is only declared; it has no handler")
+        from .run_offline import run  # it imports anyio, which a declaration does not need
 
         context = self.context(call=Call("offline", self.name, dict(args)), deps=deps)
         try:
@@ -375,8 +377,8 @@ class Tool:
             context.mark_cancelled()  # a thread that was abandoned looks at it
             log.debug("%s failed: %s", self.name, type(error).__name__)
             stop = self.options["retries"] == 0
-            return dict(results.error_outcome(error, self.name, stop).response)
-        return dict(results.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
+            return dict(outcomes.error_outcome(error, self.name, stop).response)
+        return dict(outcomes.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
 
     def _copy(self) -> Tool:
         """A copy that shares what was compiled."""

@@ -8,9 +8,9 @@ from typing import Any
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import explains_keywords
 
-from .adapt import as_tools, distinct
+from .accepted_tools import as_tools, distinct
 from .hooks import Hooks, check_hooks
-from .likes import ToolLike
+from .interface.accepted_types import ToolLike
 from .tool import Tool
 
 

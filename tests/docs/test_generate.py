@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import livetools
-from livetools.evals.faults import Fault
+from livetools.evals.simulation.client_faults import Fault
 from livetools.protocol.calls import call_states
 from livetools.protocol.connection import close_codes
 from livetools.setup import model_profiles

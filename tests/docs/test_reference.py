@@ -10,7 +10,8 @@ import pytest
 
 import livetools
 from livetools.setup import model_profiles
-from livetools.tools import agent, results
+from livetools.tools.interface import agent_definition
+from livetools.tools.results import outcomes
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = [
@@ -29,7 +30,9 @@ def read() -> griffe.Object:
 
 def test_the_classes_are_those_of_the_door() -> None:
     assert len(PUBLIC) > 33
-    assert {model_profiles.ModelProfile, agent.Agent, results.ToolResult, livetools.Call} <= set(PUBLIC)
+    assert {model_profiles.ModelProfile, agent_definition.Agent, outcomes.ToolResult, livetools.Call} <= set(
+        PUBLIC
+    )
 
 
 @pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: str(kind.__name__))

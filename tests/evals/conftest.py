@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools.evals import Conversation
-from livetools.evals.record import CallRecord, TurnRecord
+from livetools.evals.recording.conversation_record import CallRecord, TurnRecord
 
 MODEL = "gemini-3.8-live"
 

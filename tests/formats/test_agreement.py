@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 
 from livetools.formats import check
 from livetools.testing import FakeLiveServer, Turn
-from livetools.testing.live.message_shapes import read
+from livetools.testing.messages.client_schema import read
 
 ROWS = [
     json.loads(line)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from livetools import OutputTranscript, SessionClosed, connect
 from livetools.testing import FakeLiveServer, Recording, RecordingProxy
-from livetools.testing.live.message_shapes import ENUMS, MESSAGES
+from livetools.testing.messages.client_schema import ENUMS, MESSAGES
 from livetools.testing.pretend import Pretend
 
 UPGRADE = (

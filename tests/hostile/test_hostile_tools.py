@@ -16,7 +16,7 @@ from support.waiting import everybody_waits, running_time
 
 import livetools
 from livetools import ToolContext, ToolError, ToolResult, tool
-from livetools.tools.results import encode
+from livetools.tools.results.outcomes import encode
 
 pytestmark = pytest.mark.anyio
 

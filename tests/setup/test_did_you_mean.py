@@ -80,6 +80,12 @@ def test_several_are_told_at_once() -> None:
         ReconnectPolicy(tries=3, cap=9, jitter=0.1)
 
 
+def test_a_hint_for_several_is_given_once() -> None:
+    with pytest.raises(TypeError) as told:
+        ReconnectPolicy(cap=9, fee=1, zoom=2)
+    assert str(told.value).count("its options are") == 1
+
+
 def test_a_class_is_otherwise_what_it_was() -> None:
     policy = ReconnectPolicy(3, initial=0.5)
     assert policy == ReconnectPolicy(attempts=3, initial=0.5)

@@ -24,7 +24,7 @@ from trio.testing import MockClock
 
 from livetools.session.handlers.threads import DaemonThreads
 from livetools.session.running import clock
-from livetools.testing.live import patience
+from livetools.testing.live import hang_detection
 from livetools.transport.loop.wake import on_trio, poster
 
 T = TypeVar("T")
@@ -171,7 +171,7 @@ def _system_clock() -> Iterator[None]:
     """The system's clock, those that are made meanwhile and the one that all sessions share, tells the loop's time; so
     does that of the fake's patience."""
     loops = SimpleNamespace(monotonic=anyio.current_time)
-    with mock.patch.object(clock, "time", loops), mock.patch.object(patience, "time", loops):
+    with mock.patch.object(clock, "time", loops), mock.patch.object(hang_detection, "time", loops):
         with mock.patch.object(clock.SYSTEM_CLOCK, "now", anyio.current_time):
             yield
 

@@ -263,7 +263,7 @@ import livetools.evals.pytest_plugin
 import livetools.testing.pytest_plugin
 heavy = {
     "anyio", "google.genai", "pydantic", "trustme", "websockets",
-    "livetools.evals.playing", "livetools.session.session", "livetools.testing.server",
+    "livetools.evals.running.playing", "livetools.session.session", "livetools.testing.server",
 } & set(sys.modules)
 sys.exit(", ".join(heavy) or 0)
 """

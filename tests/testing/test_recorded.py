@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from livetools.testing import FakeLiveServer
-from livetools.testing.live.output import tone
+from livetools.testing.messages.output import tone
 
 GEMINI = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 VERTEX = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"

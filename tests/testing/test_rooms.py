@@ -12,11 +12,23 @@ from livetools import testing
 
 FAKE = Path(testing.__file__).parent
 MODULES = sorted(FAKE.rglob("*.py"))
-ALLOWED = {"net": {"net"}, "live": {"net", "live"}, "rest": {"live", "rest"}}
+ALLOWED = {
+    "net": {"net"},
+    "auth": {"auth"},
+    "messages": {"messages"},
+    "settings": {"settings"},
+    "pretend": {"pretend"},
+    "live": {"net", "auth", "messages", "settings", "live"},
+    "rest": {"messages", "live", "rest"},
+}
 
 
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_every_room_is_named():
+    assert {path.parent.name for path in FAKE.glob("*/__init__.py")} == set(ALLOWED)
 
 
 @pytest.mark.parametrize("room", ALLOWED)

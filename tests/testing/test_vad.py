@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.testing.live.output import tone
+from livetools.testing.messages.output import tone
 from livetools.testing.vad import Edge, EnergyDetector
 
 SPEECH = tone(1.0, rate=16000)

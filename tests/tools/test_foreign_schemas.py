@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from livetools import Tool
 from livetools.tools import InvalidArguments
-from livetools.tools.keywords import ALLOWED
-from livetools.tools.schema import reduce
+from livetools.tools.schemas.keywords import ALLOWED
+from livetools.tools.schemas.live_subset import reduce
 
 
 def only(schema: dict[str, Any]) -> dict[str, Any]:

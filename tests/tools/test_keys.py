@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from livetools import Tool
 from livetools.tools import InvalidArguments
-from livetools.tools.schema import reduce
+from livetools.tools.schemas.live_subset import reduce
 
 
 class Side(enum.Enum):

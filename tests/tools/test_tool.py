@@ -15,7 +15,7 @@ import pytest
 
 from livetools.errors import ToolDefinitionError, ToolError
 from livetools.tools import Tool, ToolContext, as_tools, tool
-from livetools.tools.compiled import compiled
+from livetools.tools.tool_cache import compiled
 
 pytestmark = pytest.mark.anyio
 

@@ -141,7 +141,7 @@ class ActiveCall:
         self._recording = sound.recording
         self._phone = PhoneCall(start, options.account, self._until_all_heard, self._press)
         self._started, self._shown = 0, 0  # tools: those that have started, and those that were heard of here
-        self._writing = anyio.Lock()
+        self._writing = anyio.Lock(fast_acquire=True)
         self._gone = anyio.Event()  # the phone is
         self._news = anyio.Event()  # a mark came back, or a tool was shown; the next news have another
         self._session: Session | None = None  # once it is open

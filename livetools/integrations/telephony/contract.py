@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
-from livetools.tools.callbacks import misspelt
+from livetools.tools.definition.callbacks import misspelt
 
 log = get_logger("livetools.telephony")
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Close
-from livetools.tools.results import outcome
+from livetools.tools.results.outcomes import outcome
 from livetools.transport.loop.wake import this_loop
 
 from .job import Job

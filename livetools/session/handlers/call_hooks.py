@@ -14,8 +14,8 @@ from livetools.log import get_logger
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.tools import Hooks
-from livetools.tools.results import failure, outcome, tool_error
-from livetools.tools.values import words
+from livetools.tools.results.outcomes import failure, outcome, tool_error
+from livetools.tools.results.to_json import words
 
 from .job import Desk, Job
 from .user_code import excuse, is_of_the_user

@@ -22,9 +22,9 @@ from livetools.protocol.calls.driver_actions import Outcome, Undo
 from livetools.session.frame_log import detail
 from livetools.setup.secrecy import place
 from livetools.tools import Hooks, SessionLike, Tool, ToolContext, ToolResult
-from livetools.tools.callbacks import with_context
-from livetools.tools.offline import awaited, closing, is_async_iterable
-from livetools.tools.results import error_outcome, outcome, tool_error
+from livetools.tools.definition.callbacks import with_context
+from livetools.tools.results.outcomes import error_outcome, outcome, tool_error
+from livetools.tools.run_offline import awaited, closing, is_async_iterable
 from livetools.transport.loop.wake import was_cancelled
 
 from . import call_hooks

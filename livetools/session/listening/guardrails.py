@@ -19,7 +19,7 @@ from livetools.log import get_logger
 from livetools.session.handlers.call_hooks import ask_hook, log_return
 from livetools.session.handlers.user_code import excuse
 from livetools.tools import Hooks, SessionLike
-from livetools.tools.callbacks import overrides
+from livetools.tools.definition.callbacks import overrides
 
 log = get_logger("livetools.session")
 

@@ -13,7 +13,7 @@ from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.setup.plan import replan
 from livetools.tools import Agent, as_tools
-from livetools.tools.results import error_outcome
+from livetools.tools.results.outcomes import error_outcome
 
 log = get_logger("livetools.session")
 

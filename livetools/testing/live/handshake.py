@@ -9,15 +9,16 @@ from collections.abc import AsyncIterator
 import anyio
 from websockets.http11 import Request
 
+from livetools.testing.auth.client_identity import Caller, caller
+from livetools.testing.messages import client_schema
 from livetools.testing.net.connection import Connection, Receiver
 from livetools.testing.service import Service
 from livetools.testing.turn import TurnCancelled
 from livetools.testing.wire import Message, Refused, decode
 
-from . import message_shapes, refusals
-from .caller import Caller, caller
+from . import refusals
+from .fake_session import FakeSession
 from .resumption import SessionRegistry
-from .session import FakeSession
 
 LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
 IDLE = "The operation was aborted."
@@ -68,7 +69,7 @@ class _Handshake:
 
     async def _act(self, message: Message) -> None:
         assert self.who is not None
-        read, faults = message_shapes.read(message, vertex=self.who.vertex)
+        read, faults = client_schema.read(message, vertex=self.who.vertex)
         for fault in faults:
             self._judge(fault)
         if self.session is None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from livetools.setup.model_profiles import ModelProfile
+from livetools.testing.auth.client_identity import Caller
 from livetools.testing.service import Service
 from livetools.testing.wire import Message, Refused
 
-from .caller import Caller
-from .input import rate_of
-from .session import FakeSession
+from .fake_session import FakeSession
+from .user_input import rate_of
 
 Verdict: TypeAlias = Refused | None
 

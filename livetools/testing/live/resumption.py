@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from livetools.setup.model_profiles import ModelProfile
-from livetools.testing.conversation import Script, User, play
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 
-from .patience import outwait
-from .session import FakeSession
+from .conversation_script import Script, User, play
+from .fake_session import FakeSession
+from .hang_detection import outwait
 
 
 class SessionRegistry:

@@ -14,8 +14,8 @@ import anyio
 from anyio.abc import ByteStream
 
 from livetools.setup.model_profiles import find
-from livetools.testing.live import message_shapes
 from livetools.testing.live.refusals import BAD_NAME, NAME, parameters_fault
+from livetools.testing.messages import client_schema
 from livetools.testing.service import Service
 from livetools.testing.wire import Message, Refused
 
@@ -59,9 +59,9 @@ def _mint(service: Service, request: HttpRequest) -> Message:
     if unknown := set(body) - known:
         raise error(400, _unknown(min(unknown), "auth_token"))
     uses = body.get("uses", 1)
-    if not message_shapes.is_int32(uses):
+    if not client_schema.is_int32(uses):
         raise error(400, f"Invalid value at 'auth_token.uses' (TYPE_INT32), {json.dumps(uses)}")
-    read, faults = message_shapes.read({"setup": body.get("bidiGenerateContentSetup") or {}})
+    read, faults = client_schema.read({"setup": body.get("bidiGenerateContentSetup") or {}})
     if faults and service.strict:
         raise _schema_error(faults)
     return {"name": service.mint_token(uses=int(uses), setup=read.get("setup") or {})}
@@ -106,7 +106,7 @@ async def _generate(service: Service, stream: ByteStream, request: HttpRequest, 
         raise error(404, f"{request.method} is not for generateContent.")
     _check_key(service, request)
     vertex = "/publishers/" in request.path
-    body, faults = message_shapes.read(json_body(request), vertex=vertex, root="GenerateContentRequest")
+    body, faults = client_schema.read(json_body(request), vertex=vertex, root="GenerateContentRequest")
     service.record("client", 0, {found["verb"]: body})
     if faults and service.strict:
         raise _schema_error(faults)

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NoReturn
 
 from livetools.testing.calls import FakeCall, declarations
-from livetools.testing.live.message_shapes import decode_base64
-from livetools.testing.live.output import pieces
+from livetools.testing.messages.client_schema import decode_base64
+from livetools.testing.messages.output import pieces
 from livetools.testing.service import Service
 from livetools.testing.turn import Turn, TurnCancelled
 from livetools.testing.wire import Message

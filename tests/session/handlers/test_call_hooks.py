@@ -22,7 +22,7 @@ from livetools import (
     ToolResult,
     tool,
 )
-from livetools.tools.results import error_outcome
+from livetools.tools.results.outcomes import error_outcome
 
 pytestmark = pytest.mark.anyio
 

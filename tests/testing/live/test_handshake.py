@@ -7,7 +7,7 @@ import random
 import pytest
 
 from livetools.testing import FakeLiveServer
-from livetools.testing.live.message_shapes import ENUMS, MESSAGES
+from livetools.testing.messages.client_schema import ENUMS, MESSAGES
 
 pytestmark = pytest.mark.anyio
 

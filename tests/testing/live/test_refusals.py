@@ -22,7 +22,7 @@ THINKING = "models/gemini-3.8-live-extended-thinking"
 CASCADE = "models/gemini-live-2.5-flash-preview"
 SOUND = {"audio": {"data": "AAAA", "mimeType": "audio/pcm;rate=16000"}}
 
-_FILE = Path(__file__).parent / "client_frames.jsonl"
+_FILE = Path(__file__).parent.parent / "messages" / "client_frames.jsonl"
 REFUSED = [row for row in map(json.loads, _FILE.read_text().splitlines()) if "refused" in row]
 
 

@@ -348,7 +348,7 @@ async def test_a_turn_that_is_cut_off_in_the_middle_of_its_words_says_no_more(di
                 while not any("interrupted" in str(each.message) for each in server.frames):
                     await anyio.lowlevel.checkpoint()
 
-    monkeypatch.setattr("livetools.testing.live.session.deliver", with_a_user_who_cuts_in)
+    monkeypatch.setattr("livetools.testing.live.fake_session.deliver", with_a_user_who_cuts_in)
     async with FakeLiveServer() as server:
 
         @server.model
