@@ -34,7 +34,7 @@ from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan_fields import Expected, check
-from livetools.tools.callbacks import overrides
+from livetools.tools.definition.callbacks import overrides
 
 from .calls import FakeCall
 from .faults import Faults
