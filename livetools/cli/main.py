@@ -15,13 +15,13 @@ INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
 
 def main() -> None:
     """Run the command; without its extra, say how to get it. Ctrl-C ends it without a traceback, and so does an output
-    that cannot be written: a full disk is told on standard error, a reader that has gone is not."""
+    that cannot be written: it says so on standard error, unless the reader of the output has gone."""
     try:
         try:
             _run()
         finally:
             if sys.stdout is not None:
-                sys.stdout.flush()  # what is left would be written at the interpreter's end, and its failure told there
+                sys.stdout.flush()  # at the interpreter's end its failure would be a traceback
     except KeyboardInterrupt:  # while the command itself is imported: there typer does not see it yet
         sys.exit(INTERRUPTED)
     except OSError as error:
