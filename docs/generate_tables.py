@@ -26,7 +26,7 @@ from livetools.testing import faults
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 #: The packages whose tables list the modules of their folders, too.
-WITH_FOLDERS = (*CORE, "tools", "evals", "testing")
+WITH_FOLDERS = (*CORE, "tools", "formats", "evals", "testing", "integrations.telephony", "cli")
 RETRIES = {
     "yes": "yes",
     "no": "no",

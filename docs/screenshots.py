@@ -29,8 +29,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import livetools
 from livetools import Agent, ReconnectPolicy, Tool, ToolContext, ToolError, ToolResult, tool
 from livetools.audio import write_wav
-from livetools.cli.page import About, page_app
-from livetools.cli.session_files import SessionFiles
+from livetools.cli.page.asgi_app import About, page_app
+from livetools.cli.recordings.session_files import SessionFiles
 from livetools.testing import FakeLiveServer
 
 IMAGES = Path(__file__).with_name("images")

@@ -46,7 +46,7 @@ TRIED_WITH_MOST = (
     "tests/testing/messages",
     "tests/testing/net",
     "tests/testing/settings",
-    "tests/cli/test_chat.py",
+    "tests/cli/commands/test_chat.py",
     "tests/integrations/test_opentelemetry.py",
     "tests/integrations/telemetry",
 )

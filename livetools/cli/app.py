@@ -13,18 +13,18 @@ import livetools
 from livetools.errors import LiveToolsError
 from livetools.setup.did_you_mean import near_names
 
-from .chat import chat
-from .check import check
-from .doctor import doctor
-from .eval import eval
-from .logs import show_warnings
-from .probe import probe
-from .record import record, replay
-from .serve import serve
-from .tools import tools
-from .voice import voice
-from .waiting import UsageError
-from .web import web
+from .commands.chat import chat
+from .commands.check_json import check
+from .commands.doctor import doctor
+from .commands.eval import eval
+from .commands.probe import probe
+from .commands.record_and_replay import record, replay
+from .commands.serve import serve
+from .commands.tools import tools
+from .commands.voice import voice
+from .commands.web import web
+from .process.errors_and_signals import UsageError
+from .show_warnings import show_warnings
 
 
 class Commands(TyperGroup):

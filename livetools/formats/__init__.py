@@ -5,12 +5,14 @@
 - ``text_response``, ``call_response``, ``stream_chunks`` and others build what ``generateContent`` returns.
 - ``repair(contents)`` repairs a conversation without inventing results.
 - ``to_declaration``, ``to_tool_call`` and others convert from and to OpenAI's and Anthropic's formats.
+
+The modules of ``checks`` use those of ``builders`` and ``converters``, and all of them use ``rules``.
+
+In: JSON documents, or plain values.
+Out: reports of what the service refuses or what goes wrong, and JSON that it accepts.
 """
 
-from .check import check, check_text
-from .detect import KINDS, Kind, detect
-from .findings import Finding, Report
-from .function_responses import (
+from .builders.function_responses import (
     client_content_reply,
     content_reply,
     error_response,
@@ -18,8 +20,7 @@ from .function_responses import (
     is_error,
     tool_response,
 )
-from .repair import repair
-from .responses import (
+from .builders.generate_content import (
     blocked_response,
     call_response,
     error_body,
@@ -28,8 +29,9 @@ from .responses import (
     text_response,
     usage,
 )
-from .rules import RULES, Rule, explain
-from .tool_shapes import (
+from .checks.document import check, check_text
+from .checks.document_kind import KINDS, Kind, detect
+from .converters.openai_and_anthropic import (
     from_declaration,
     json_schema,
     to_declaration,
@@ -39,6 +41,9 @@ from .tool_shapes import (
     to_tool_call,
     to_tool_result,
 )
+from .converters.repair_conversation import repair
+from .rules.by_id import RULES, Rule, explain
+from .rules.findings import Finding, Report
 
 __all__ = [
     "KINDS",

@@ -16,8 +16,8 @@ import pytest
 from support.apart import run_pytest
 
 from livetools import connect
-from livetools.cli.door import Door
-from livetools.cli.page import About, page_app
+from livetools.cli.page.access_control import Door
+from livetools.cli.page.asgi_app import About, page_app
 from livetools.testing import FakeLiveServer, Recording
 from livetools.web import BUILT
 

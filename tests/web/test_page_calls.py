@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import livetools
-from livetools.cli.page import About, page_app
-from livetools.cli.page_sessions import Replay
+from livetools.cli.page.asgi_app import About, page_app
+from livetools.cli.page.session_routes import Replay
 from livetools.testing import Recording
 
 from .conftest import serving

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from livetools.cli.agent import Choices, opener
-from livetools.cli.loading import load
-from livetools.cli.page import About, page_app
-from livetools.cli.session_files import SessionFiles
+from livetools.cli.agents.load_agent import load
+from livetools.cli.agents.open_sessions import Choices, opener
+from livetools.cli.page.asgi_app import About, page_app
+from livetools.cli.recordings.session_files import SessionFiles
 from livetools.testing import FakeLiveServer
 
 from .conftest import serving

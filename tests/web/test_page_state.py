@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from livetools.cli.page import About, page_app
+from livetools.cli.page.asgi_app import About, page_app
 
 from .conftest import serving
 
