@@ -22,7 +22,7 @@ from livetools import errors, events
 from livetools.evals import files
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input import resend
-from livetools.testing import faults
+from livetools.testing.settings import fault_switches
 
 CORE = ("setup", "protocol", "transport", "session", "attach")
 #: The packages whose tables list the modules of their folders, too.
@@ -162,14 +162,14 @@ def command_table() -> str:
 
 def fault_table() -> str:
     """The switches of the fake server: what each takes, and the comment beside it."""
-    source = inspect.getsource(faults.Faults)
+    source = inspect.getsource(fault_switches.Faults)
     told = comments(source)
     [body] = ast.parse(source).body
     lines = []
     for node in getattr(body, "body", []):
         if isinstance(node, ast.AnnAssign):
             name = ast.unparse(node.target)
-            value = faults._VALUES["share" if name in get_args(faults.Fault) else name]
+            value = fault_switches._VALUES["share" if name in get_args(fault_switches.Fault) else name]
             takes = "`True`" if value.type is bool else value.what.partition(", such as")[0]
             lines.append(row(f"`{name}`", takes, upper(told[node.lineno])))
     return table(["Fault", "Takes", "What happens"], lines)

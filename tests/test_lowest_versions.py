@@ -53,7 +53,7 @@ TRIED_WITH_MOST = (
 EVALS = (
     "tests/setup/test_price.py",
     "tests/evals",
-    "tests/testing/test_vad.py",
+    "tests/testing/settings/test_vad.py",
     "tests/audio/test_activity.py",
 )
 #: What does without trio: websockets has a client for it only from 17 on.

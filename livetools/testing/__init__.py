@@ -29,35 +29,35 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .calls import FakeCall
-    from .clock import FakeClock
-    from .faults import Faults
     from .live.conversation_script import User
     from .live.fake_session import FakeSession
+    from .model.fake_call import FakeCall
+    from .model.turn import Turn, TurnCancelled
     from .pretend import Pretend
-    from .proxy import RecordingProxy
-    from .recording import Recording
-    from .rules import Rule, Rules
+    from .pretend.rule_based import Rule, Rules
+    from .recording_proxy import RecordingProxy
+    from .recordings.jsonl_file import Recording
     from .server import FakeLiveServer
+    from .settings.fake_clock import FakeClock
+    from .settings.fault_switches import Faults
     from .settings.time_limits import Limits
-    from .turn import Turn, TurnCancelled
     from .wire import Frame
 
 _HOMES = {
-    "FakeCall": "calls",
-    "FakeClock": "clock",
+    "FakeCall": "model.fake_call",
+    "FakeClock": "settings.fake_clock",
     "FakeLiveServer": "server",
     "FakeSession": "live.fake_session",
-    "Faults": "faults",
+    "Faults": "settings.fault_switches",
     "Frame": "wire",
     "Limits": "settings.time_limits",
     "Pretend": "pretend",
-    "Recording": "recording",
-    "RecordingProxy": "proxy",
-    "Rule": "rules",
-    "Rules": "rules",
-    "Turn": "turn",
-    "TurnCancelled": "turn",
+    "Recording": "recordings.jsonl_file",
+    "RecordingProxy": "recording_proxy",
+    "Rule": "pretend.rule_based",
+    "Rules": "pretend.rule_based",
+    "Turn": "model.turn",
+    "TurnCancelled": "model.turn",
     "User": "live.conversation_script",
 }
 

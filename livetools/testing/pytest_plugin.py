@@ -130,6 +130,6 @@ def pytest_runtest_makereport(
 
 def _shown(report: pytest.TestReport) -> bool:
     """Whether the failure's own text has the frames, and what raised, already."""
-    from .log import FRAMES
+    from .server_log import FRAMES
 
     return FRAMES in report.longreprtext

@@ -33,24 +33,24 @@ from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.model_profiles import ModelProfile
 
-from .calls import FakeCall
-from .faults import Faults
+from .auth.ephemeral_tokens import Tokens
 from .live import handshake
 from .live.conversation_script import Script
 from .live.fake_session import FakeSession
 from .live.resumption import SessionRegistry
+from .model.fake_call import FakeCall
+from .model.turn import Model, Turn
 from .net.accept import Acceptor
 from .net.connection import Connection, Receiver
 from .net.port import Port
 from .net.urls import Address
-from .playback import Playback
-from .recording import Recording
+from .recording_playback import Playback
+from .recordings.jsonl_file import Recording
 from .rest import endpoints
 from .service import Service
+from .settings.fault_switches import Faults
 from .settings.time_limits import Limits
-from .tokens import Tokens
-from .turn import Model, Turn
-from .vad import ActivityDetector
+from .settings.vad import ActivityDetector
 from .wire import Frame, Message
 
 logger = get_logger("livetools.testing")
@@ -118,7 +118,7 @@ class FakeLiveServer(Address):
     Set these attributes before a client connects: ``pace`` (0: send audio as fast as possible; 1: in real time, with
     ``turnComplete`` when it would have been played), ``hold`` (1: send audio at once, and ``turnComplete`` when it
     would have been played, like the service), ``limits`` (when goAway comes, how long a handle lasts; see
-    :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (detects
+    :class:`~livetools.testing.Limits`), ``faults`` (see :class:`~livetools.testing.Faults`), ``detector`` (detects
     speech), ``transcriber`` (turns PCM and a rate into text), ``patience``: once the script of a conversation is over
     and nothing is pending, the test fails if the program is still connected and sends nothing but media for so many
     seconds of real time (5; ``None``: never; nor with a :class:`~livetools.testing.FakeClock`).

@@ -10,13 +10,13 @@ from typing import Any, Literal, Protocol
 from livetools.session.running.clock import Clock
 from livetools.setup.model_profiles import ModelProfile, find
 
-from .faults import Faults
-from .log import Log
-from .recording import Recording
+from .auth.ephemeral_tokens import Tokens
+from .model.turn import Model
+from .recordings.jsonl_file import Recording
+from .server_log import Log
+from .settings.fault_switches import Faults
 from .settings.time_limits import Limits
-from .tokens import Tokens
-from .turn import Model
-from .vad import ActivityDetector, EnergyDetector
+from .settings.vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message, close_message
 
 #: What a message of realtime input holds if it is media, in either casing.

@@ -14,8 +14,8 @@ from support.virtual import run
 
 from livetools import Session
 from livetools.protocol.calls import calls
-from livetools.testing.calls import CallRegistry
-from livetools.testing.faults import Faults
+from livetools.testing.model.fake_call import CallRegistry
+from livetools.testing.settings.fault_switches import Faults
 
 SEEDS = 2  # one a loop; the slow tests have the others
 

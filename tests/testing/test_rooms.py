@@ -17,9 +17,11 @@ ALLOWED = {
     "auth": {"auth"},
     "messages": {"messages"},
     "settings": {"settings"},
-    "pretend": {"pretend"},
-    "live": {"net", "auth", "messages", "settings", "live"},
-    "rest": {"messages", "live", "rest"},
+    "recordings": {"recordings"},
+    "model": {"settings", "model"},
+    "pretend": {"model", "pretend"},
+    "live": {"net", "auth", "messages", "settings", "model", "live"},
+    "rest": {"messages", "model", "live", "rest"},
 }
 
 

@@ -46,7 +46,7 @@ def service_or_fake(
     if fake and base_url is not None:
         raise UsageError("--fake and --base-url cannot be combined: pass only one of them")
     from livetools.testing import FakeLiveServer
-    from livetools.testing.rules import Rules
+    from livetools.testing.pretend.rule_based import Rules
 
     server = FakeLiveServer(Pretend() if rules is None else Rules.load(rules))
     server.pace = pace

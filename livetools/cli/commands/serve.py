@@ -73,7 +73,7 @@ def serve(
     of the question. Ctrl-C stops it.
     """
     from livetools.testing import FakeLiveServer, Rules
-    from livetools.testing.faults import Faults
+    from livetools.testing.settings.fault_switches import Faults
 
     if not (math.isfinite(pace) and pace >= 0):
         refuse(f"--pace: {pace} is not a factor, such as 1 or 0.5")

@@ -31,7 +31,7 @@ from livetools.events import (
 from livetools.integrations.relay.messages import encode_event
 from livetools.protocol.messages.incoming import FunctionCall, parse
 from livetools.protocol.messages.to_events import events_of
-from livetools.testing.late_results import late_results
+from livetools.testing.model.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
 
-from livetools.testing.late_results import late_results
+from livetools.testing.model.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
 #: What is typed for speech that nobody has written down.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.setup.model_profiles import ModelProfile
-from livetools.testing.calls import CallRegistry, FakeCall
+from livetools.testing.model.fake_call import CallRegistry, FakeCall
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 

@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 
 import anyio
 
-from livetools.testing.turn import Turn, TurnCancelled
+from livetools.testing.model.turn import Turn, TurnCancelled
 
 from .fake_session import FakeSession
 

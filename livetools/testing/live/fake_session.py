@@ -14,13 +14,13 @@ from typing import Any
 import anyio
 
 from livetools.setup.model_profiles import ModelProfile
-from livetools.testing.calls import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
-from livetools.testing.faults import Fault, Faults
 from livetools.testing.messages import output
 from livetools.testing.messages.output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
+from livetools.testing.model.fake_call import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
+from livetools.testing.model.turn import Turn, TurnCancelled
 from livetools.testing.net.connection import Connection, Gone
 from livetools.testing.service import Service
-from livetools.testing.turn import Turn, TurnCancelled
+from livetools.testing.settings.fault_switches import Fault, Faults
 from livetools.testing.wire import Message, Refused, seconds
 
 from . import call_answers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from livetools.testing.faults import Fault
 from livetools.testing.net.connection import Connection
 from livetools.testing.service import Service
+from livetools.testing.settings.fault_switches import Fault
 from livetools.testing.wire import Message, encode, utf8
 
 UNKNOWN: Message = {"somethingNew": {"a": 1}, "serverContent": {"unexpected": True}}

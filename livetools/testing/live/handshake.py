@@ -11,9 +11,9 @@ from websockets.http11 import Request
 
 from livetools.testing.auth.client_identity import Caller, caller
 from livetools.testing.messages import client_schema
+from livetools.testing.model.turn import TurnCancelled
 from livetools.testing.net.connection import Connection, Receiver
 from livetools.testing.service import Service
-from livetools.testing.turn import TurnCancelled
 from livetools.testing.wire import Message, Refused, decode
 
 from . import refusals

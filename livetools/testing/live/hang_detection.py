@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from livetools.testing.clock import FakeClock
 from livetools.testing.service import Service
+from livetools.testing.settings.fake_clock import FakeClock
 
 if TYPE_CHECKING:
     from .fake_session import FakeSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from livetools.testing.turn import Turn
+from livetools.testing.model.turn import Turn
 
 
 class TurnQueue:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from livetools.testing.calls import key_of
 from livetools.testing.messages.client_schema import decode_base64
 from livetools.testing.messages.output import History
-from livetools.testing.vad import ActivityDetector, Edge
+from livetools.testing.model.fake_call import key_of
+from livetools.testing.settings.vad import ActivityDetector, Edge
 from livetools.testing.wire import Message
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .arguments import Reader
+from .fill_arguments import Reader
 from .words import GENERIC, Token, clauses, content, parts, same, tokens
 
 Declaration: TypeAlias = Mapping[str, Any]  # a function declaration, camelCase

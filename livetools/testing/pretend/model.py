@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from livetools.testing.late_results import late_results
-from livetools.testing.turn import Turn
+from livetools.testing.model.late_results import late_results
+from livetools.testing.model.turn import Turn
 
-from .arguments import example
 from .choice import Declaration, Guess, choose, readable, schema_of
+from .fill_arguments import example
 
 
 class Pretend:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NoReturn
 
-from livetools.testing.calls import FakeCall, declarations
 from livetools.testing.messages.client_schema import decode_base64
 from livetools.testing.messages.output import pieces
+from livetools.testing.model.fake_call import FakeCall, declarations
+from livetools.testing.model.turn import Turn, TurnCancelled
 from livetools.testing.service import Service
-from livetools.testing.turn import Turn, TurnCancelled
 from livetools.testing.wire import Message
 
 from .contents import last_turn, merged, parts_of

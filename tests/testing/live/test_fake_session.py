@@ -13,7 +13,7 @@ from livetools.setup.model_profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
 from livetools.testing.live.fake_session import FakeSession
 from livetools.testing.messages.output import GENERATION_COMPLETE
-from livetools.testing.turn import TurnCancelled
+from livetools.testing.model.turn import TurnCancelled
 
 TOOLS = [
     {"functionDeclarations": [{"name": "a"}, {"name": "b", "behavior": "BLOCKING"}]},

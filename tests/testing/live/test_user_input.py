@@ -18,7 +18,7 @@ from livetools.testing.live.user_input import (
     rate_of,
 )
 from livetools.testing.messages.output import History, tone
-from livetools.testing.vad import EnergyDetector
+from livetools.testing.settings.vad import EnergyDetector
 
 pytestmark = pytest.mark.anyio
 
@@ -152,7 +152,7 @@ async def test_a_hook_transcribes_what_was_said_for_the_model_and_for_whoever_as
 
 
 async def test_a_detector_of_ones_own_is_asked_instead(dial):
-    from livetools.testing.vad import Edge
+    from livetools.testing.settings.vad import Edge
 
     class Every:
         def __init__(self, config):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.testing.pretend import choose, fill, readable
-from livetools.testing.pretend.arguments import example
 from livetools.testing.pretend.choice import schema_of
+from livetools.testing.pretend.fill_arguments import example
 from livetools.tools import as_tools
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from livetools import ConnectFailed
-from livetools.testing.calls import FakeCall
-from livetools.testing.log import Failure, Log
+from livetools.testing.model.fake_call import FakeCall
+from livetools.testing.server_log import Failure, Log
 from livetools.testing.wire import Frame
 
 

@@ -7,9 +7,10 @@ from typing import Any, Protocol, TypeAlias
 
 import anyio
 
-from .calls import FakeCall
-from .faults import Fault
-from .wire import Message
+from livetools.testing.settings.fault_switches import Fault
+from livetools.testing.wire import Message
+
+from .fake_call import FakeCall
 
 
 class TurnCancelled(Exception):
@@ -158,7 +159,7 @@ class Turn:
         await self.session.drop()
 
     async def fault(self, kind: Fault) -> None:
-        """Misbehave once, now: see :mod:`livetools.testing.faults`."""
+        """Misbehave once, now: see :class:`~livetools.testing.Faults`."""
         await self.session.fault(self, kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.testing.calls import CallRegistry, FakeCall
+from livetools.testing.model.fake_call import CallRegistry, FakeCall
 
 
 def book(*calls):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.testing.tokens import Tokens
+from livetools.testing.auth.ephemeral_tokens import Tokens
 
 
 def test_a_token_is_spent_by_opening_and_not_by_resuming():

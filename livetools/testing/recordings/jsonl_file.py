@@ -20,8 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, TypeAlias
 
-from .stand_ins import StandIns
-from .wire import Frame, Message, snake, without_media
+from livetools.testing.wire import Frame, Message, snake, without_media
+
+from .handle_stand_ins import StandIns
 
 Mode: TypeAlias = Literal["w", "x", "a"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 
-from .wire import Message, Refused
+from livetools.testing.wire import Message, Refused
 
 USE_WITHIN = 60.0  # seconds to open a session in, as the service has it
 

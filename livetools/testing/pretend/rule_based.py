@@ -34,10 +34,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from livetools.setup.install_hints import install
+from livetools.testing.model.turn import Turn, TurnCancelled
+from livetools.testing.yaml_file import read_yaml
 
-from .pretend import Pretend, asking, fill, readable, spoken
-from .turn import Turn, TurnCancelled
-from .yaml_file import read_yaml
+from .choice import fill, readable
+from .model import Pretend, asking, spoken
 
 
 class Proactive(Protocol):

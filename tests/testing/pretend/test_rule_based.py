@@ -8,7 +8,7 @@ import pytest
 
 from livetools import OutputTranscript, ReconnectPolicy, TurnComplete, connect
 from livetools.testing import FakeLiveServer
-from livetools.testing.rules import Rule, Rules
+from livetools.testing.pretend.rule_based import Rule, Rules
 
 WEATHER = {
     "name": "get_weather",

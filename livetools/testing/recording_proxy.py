@@ -27,12 +27,12 @@ from livetools.transport.contract import Transport
 from livetools.transport.websocket import WebSocket
 
 from .auth.client_identity import header
-from .log import Log
 from .net.accept import Acceptor
 from .net.connection import Connection, Gone, Receiver
 from .net.port import Port
 from .net.urls import Address
-from .recording import Recording
+from .recordings.jsonl_file import Recording
+from .server_log import Log
 from .wire import Frame, Refused, close_message, parse
 
 logger = get_logger("livetools.testing")

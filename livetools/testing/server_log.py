@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from livetools.errors import LiveToolsError
 from livetools.log import get_logger
 
-from .calls import FakeCall
+from .model.fake_call import FakeCall
 from .wire import Frame
 
 logger = get_logger("livetools.testing")

@@ -10,7 +10,7 @@ from websockets.http11 import Request
 
 from .messages import client_schema
 from .net.connection import Connection, Gone, Receiver
-from .recording import Recording, differences, handles_in
+from .recordings.jsonl_file import Recording, differences, handles_in
 from .service import Service
 from .wire import Frame, Message, Refused, encode, parse, utf8
 

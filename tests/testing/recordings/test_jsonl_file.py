@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from livetools import ConfigError
 from livetools.testing import FakeLiveServer, Recording
-from livetools.testing.recording import REDACTED, differences
+from livetools.testing.recordings.jsonl_file import REDACTED, differences
 from livetools.testing.wire import Frame
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.testing.stand_ins import UNMISTAKABLE, StandIns
+from livetools.testing.recordings.handle_stand_ins import UNMISTAKABLE, StandIns
 
 FEW = st.text(st.sampled_from("ab/ "), min_size=1, max_size=3)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from livetools.testing.pretend.arguments import Reader, example
+from livetools.testing.pretend.fill_arguments import Reader, example
 from livetools.testing.pretend.words import parts, tokens
 from livetools.tools import Tool
 

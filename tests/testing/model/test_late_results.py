@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from livetools.testing.late_results import LateResult, late_results
+from livetools.testing.model.late_results import LateResult, late_results
 
 WHY = ", asked for before the connection was replaced"
 

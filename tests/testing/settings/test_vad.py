@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livetools.testing.messages.output import tone
-from livetools.testing.vad import Edge, EnergyDetector
+from livetools.testing.settings.vad import Edge, EnergyDetector
 
 SPEECH = tone(1.0, rate=16000)
 SILENCE = bytes(32000)

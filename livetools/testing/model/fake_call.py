@@ -11,8 +11,7 @@ from typing import Any, Literal
 import anyio
 
 from livetools.setup.model_profiles import ModelProfile
-
-from .wire import Message, readable
+from livetools.testing.wire import Message, readable
 
 ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
 
