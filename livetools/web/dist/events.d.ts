@@ -1,4 +1,4 @@
-/** What a page can listen to, and who is told of it. */
+/** The events of the client, and the handlers that a page has for them. */
 import type { Quality } from "./heartbeat.js";
 import type { RelayMessage } from "./messages.js";
 import type { Seen } from "./pictures.js";
@@ -49,12 +49,12 @@ export interface OwnEvents {
         seconds: number | null;
     };
 }
-/** What a handler can be for: the messages of the relay by their type, and what the client tells itself. */
+/** The events by name: the messages of the relay, and those of the client itself. */
 export type Events = OwnEvents & {
     [M in RelayMessage as M["type"]]: M;
 };
 export type Handler<E> = (event: E) => void;
-/** The handlers of a page, by the type of what they are for. */
+/** The handlers of a page, by the type of their event. */
 export declare class Handlers {
     private readonly all;
     /** Call `handler` for each event of this type. Returns a function that removes the handler. */

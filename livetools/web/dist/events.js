@@ -1,5 +1,5 @@
-/** What a page can listen to, and who is told of it. */
-/** The handlers of a page, by the type of what they are for. */
+/** The events of the client, and the handlers that a page has for them. */
+/** The handlers of a page, by the type of their event. */
 export class Handlers {
     all = new Map();
     /** Call `handler` for each event of this type. Returns a function that removes the handler. */

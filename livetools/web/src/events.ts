@@ -1,4 +1,4 @@
-/** What a page can listen to, and who is told of it. */
+/** The events of the client, and the handlers that a page has for them. */
 
 import type { Quality } from "./heartbeat.js";
 import type { RelayMessage } from "./messages.js";
@@ -29,11 +29,11 @@ export interface OwnEvents {
   quality: { quality: Quality; seconds: number | null };
 }
 
-/** What a handler can be for: the messages of the relay by their type, and what the client tells itself. */
+/** The events by name: the messages of the relay, and those of the client itself. */
 export type Events = OwnEvents & { [M in RelayMessage as M["type"]]: M };
 export type Handler<E> = (event: E) => void;
 
-/** The handlers of a page, by the type of what they are for. */
+/** The handlers of a page, by the type of their event. */
 export class Handlers {
   private readonly all = new Map<string, Set<Handler<never>>>();
 
