@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from support.forked import Forked
 from typer.testing import CliRunner, Result
 
 from livetools.cli.app import app
@@ -81,46 +83,54 @@ def run() -> Callable[..., Result]:
 
 
 class Program:
-    """The command in a process of its own, that serves until it is interrupted."""
+    """The command in a process of its own, that serves until it is interrupted, or until this is left."""
 
     def __init__(self, *args: object) -> None:
-        code = "from livetools.cli.main import main; main()"
-        command = [sys.executable, "-c", code, *map(str, args)]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-        )
+        with ExitStack() as files:
+            self._err = files.enter_context(tempfile.TemporaryFile())
+            read, write = os.pipe()
+            self._out = files.enter_context(open(read, encoding="utf-8"))
+            with open(os.devnull) as nothing, open(write, "wb") as out:
+                streams = {"stdin": nothing.fileno(), "stdout": out.fileno(), "stderr": self._err.fileno()}
+                self.process = Forked(*args, **streams)
+            self._files = files.pop_all()
         self.lines: list[str] = []
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._files.close()
 
     def until(self, word: str) -> str:
         """Read its output up to the first line that holds this word: that line."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self._out:
             self.lines.append(line.rstrip("\n"))
             if word in line:
                 return self.lines[-1]
-        raise AssertionError(f"no line with {word!r} in {self.lines}, and {self.process.communicate()[1]}")
+        raise AssertionError(f"no line with {word!r} in {self.lines}, and {self.rest()[1]}")
 
     def url(self) -> str:
         """The base URL that it announces."""
         return self.until("export GOOGLE_GEMINI_BASE_URL=").partition("=")[2]
 
+    def rest(self) -> tuple[str, str]:
+        """What else it says until it has ended, and all its errors."""
+        out = self._out.read()
+        self.process.wait(timeout=60)
+        self._err.seek(0)
+        return out, self._err.read().decode("utf-8")
+
     def end(self, signal: int = signal.SIGINT) -> tuple[int, str, str]:
         """Interrupt it: its exit status, the rest of its output, its errors."""
         self.process.send_signal(signal)
-        out, err = self.process.communicate(timeout=60)
-        return self.process.returncode, out, err
+        out, err = self.rest()
+        return self.process.wait(), out, err
 
 
 @pytest.fixture
 def program() -> Iterator[Callable[..., Program]]:
-    programs: list[Program] = []
-
-    def program(*args: object) -> Program:
-        programs.append(Program(*args))
-        return programs[-1]
-
-    yield program
-    for each in programs:
-        if each.process.poll() is None:
-            each.process.kill()
-            each.process.communicate()
+    with ExitStack() as programs:
+        yield lambda *args: programs.enter_context(Program(*args))

@@ -53,9 +53,12 @@ def ended(module: str, command: list[str], folder: object) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_while_the_user_s_file_is_imported(tmp_path, command):
-    (tmp_path / "mine.py").write_text("import mine_too\n")
-    assert ended("mine_too", command, tmp_path) == (130, "")
+def test_while_the_user_s_file_is_imported(tmp_path, monkeypatch, program, command):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    running = program(*command)
+    _, err = running.rest()
+    assert (running.process.wait(), err) == (130, "")
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -122,20 +125,36 @@ def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tm
     assert "\nx the settings name an endpoint and a key" in doctor[1]
 
 
+#: Runs each command in a fork of its own. It ends as the worst of them does.
+EACH = """
+import os, sys
+import livetools.cli.app
+from livetools.cli.main import main
+
+worst = 0
+for command in sys.argv[1:]:
+    if os.fork() == 0:
+        sys.argv[1:] = command.split()
+        sys.exit(main())
+    worst = max(worst, abs(os.waitstatus_to_exitcode(os.wait()[1])))
+sys.exit(worst)
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes streams")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
 def test_a_stream_that_is_closed_from_the_start_is_an_empty_one(tmp_path, closed):
     (tmp_path / "mine.py").write_text(
         "def get_weather(city: str) -> str:\n    'Weather.'\n    return 'rain'\n"
     )
-    for command in ("chat mine.py --fake", "tools mine.py", "check --json mine.json"):
-        (tmp_path / "mine.json").write_text('{"toolResponse": {"functionResponses": []}}')
-        done = subprocess.run(
-            ["sh", "-c", f"exec {sys.executable} -m livetools {command} {closed}"],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        assert "Traceback" not in done.stderr, done.stderr
-        assert done.returncode in (0, 1)
+    (tmp_path / "mine.json").write_text('{"toolResponse": {"functionResponses": []}}')
+    commands = ("chat mine.py --fake", "tools mine.py", "check --json mine.json")
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", EACH, *commands],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode in (0, 1)
 
 
 def test_a_terminal_of_no_size_shows_all_that_another_does(tmp_path):

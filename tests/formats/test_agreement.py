@@ -20,7 +20,7 @@ from livetools.testing.messages.client_schema import read
 
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "testing" / "live" / "client_frames.jsonl")
+    for line in (Path(__file__).parents[1] / "testing" / "messages" / "client_frames.jsonl")
     .read_text("utf-8")
     .splitlines()
 ]

@@ -21,6 +21,7 @@ WITHOUT = (
     *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync"),
     *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
     *("MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
+    "SpareRendererForSitePerProcess",  # a process for the next page, which each context starts and most never need
     "ThirdPartyStoragePartitioning",
 )
 

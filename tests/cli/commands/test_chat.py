@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from support.forked import MAIN, Forked
 
 from livetools.cli.commands.chat import COMMANDS, value_of
 from livetools.testing import FakeLiveServer
@@ -218,14 +219,11 @@ def test_what_is_typed_for_a_result_is_json_where_it_is_json(typed, value):
 class Terminal:
     """The command at a terminal, with somebody who reads and types."""
 
-    def __init__(
-        self, *args: object, code: str = "from livetools.cli.main import main; main()", **environ: str
-    ) -> None:
+    def __init__(self, *args: object, code: str = MAIN, **environ: str) -> None:
         self._fd, other = os.openpty()
-        command = [sys.executable, "-c", code, *map(str, args)]
         # a terminal that does not say where its cursor is: nobody here would answer that question
         environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", **environ}
-        self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environ)
+        self.process = Forked(*args, stdin=other, stdout=other, stderr=other, code=code, env=environ)
         os.close(other)
         self._bytes, self._read = b"", 0
 

@@ -179,7 +179,7 @@ def test_a_turn_ends_when_its_sound_would_have_been_played(program, tmp_path, lo
 def test_a_port_that_is_taken_is_named(program):
     server = FakeLiveServer().start()
     try:
-        _, err = program("serve", "--port", server.port).process.communicate(timeout=60)
+        _, err = program("serve", "--port", server.port).rest()
     finally:
         server.stop()
     assert f"livetools: 127.0.0.1:{server.port}: " in err

@@ -68,6 +68,7 @@ async def test_cancelling_the_entry_leaves_nothing_behind() -> None:
     assert server.end is not None
 
 
+@pytest.mark.virtual_time
 async def test_a_transport_that_does_not_end_does_not_keep_a_session_from_being_left() -> None:
     transport, ended = MemoryTransport(), anyio.Event()
 
@@ -116,6 +117,7 @@ async def test_a_dial_that_ends_its_connection_with_a_scope_of_its_own_is_a_line
             @server.conversation
             async def script(user: User) -> None:
                 await (await user.says("one")).say("1")
+                await user.end_turn()
                 await user.reconnects()
                 await (await user.says("two")).say("2")
 
