@@ -12,6 +12,7 @@ The requests follow the providers' documentation, read on 2026-11-29:
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Generator, Mapping
@@ -286,8 +287,20 @@ class _Bearer(httpx.Auth):
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Made once: reading the certificates takes 20 ms, in which no call is served."""
-    return httpx.create_ssl_context()
+    """Made once: reading the certificates takes 20 ms, in which no call is served.
+
+    Raises :class:`AccountError` where the environment names authorities that cannot be read, which httpx does not name.
+    """
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:  # an ``ssl.SSLError`` among them
+        given = [
+            f"{name}={os.environ[name]}" for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)
+        ]
+        why = error.strerror or type(error).__name__
+        raise AccountError(
+            f"the certificate authorities cannot be read ({why}): look at {', '.join(given)}"
+        ) from None
 
 
 def _checked_url(url: str) -> str:

@@ -20,6 +20,7 @@ from livetools.integrations.telephony import (
     TwilioAccount,
     dial,
 )
+from livetools.integrations.telephony.accounts import _tls
 from livetools.integrations.telephony.testing import FakeRest, RestRequest
 
 pytestmark = pytest.mark.anyio
@@ -198,3 +199,13 @@ def test_the_xml_of_a_transfer_names_a_number_or_a_sip_address() -> None:
     assert dial("sip:front'desk@example.org") == (
         "<Response><Dial><Sip>sip:front'desk@example.org</Sip></Dial></Response>"
     )
+
+
+async def test_authorities_that_cannot_be_read_are_told_with_the_variable_and_its_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _tls.cache_clear()
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+    account = twilio_account()
+    with pytest.raises(AccountError, match=r"No such file.*: look at SSL_CERT_FILE=/nowhere/ca\.pem"):
+        await account.hang_up(CALL)
