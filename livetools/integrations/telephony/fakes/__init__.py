@@ -1,4 +1,4 @@
-"""What stands in for the providers in a test. Users import it from ``telephony.testing``.
+"""Doubles of the providers, for tests. Users import them from ``telephony.testing``.
 
 ``phones`` speak as Twilio, Telnyx and Plivo do to an app's websocket, and read what it answers. ``rest_apis`` answer
 the requests that hang up and transfer a call.
