@@ -25,9 +25,8 @@ import httpx
 
 from livetools.errors import ConfigError, LiveToolsError
 from livetools.integrations.shared.option_checks import checked_secret
+from livetools.integrations.telephony.providers.provider import StartFrame
 from livetools.transport.endpoint import is_loopback
-
-from .contract import StartFrame
 
 #: Seconds that the API may take to answer.
 TIMEOUT = 10.0

@@ -8,10 +8,10 @@ from contextvars import ContextVar
 import anyio
 
 from livetools.errors import ConfigError, LocalProtocolError
+from livetools.integrations.telephony.providers.provider import StartFrame
+from livetools.integrations.telephony.sound.tones import checked_keys
 
 from .accounts import Account, checked_destination
-from .contract import StartFrame
-from .tones import checked_keys
 
 
 class PhoneCall:

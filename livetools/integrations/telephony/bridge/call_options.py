@@ -17,11 +17,11 @@ from livetools.integrations.shared.option_checks import (
     checked_text,
 )
 from livetools.integrations.shared.places import MAX_SESSIONS
+from livetools.integrations.telephony.call_control.accounts import Account
+from livetools.integrations.telephony.providers.provider import StartFrame
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 
-from .accounts import Account
-from .contract import StartFrame
 from .hold import HoldSound
 
 Reason: TypeAlias = Literal["hangup", "ended", "idle", "transferred", "parked", "stopped", "failed"]

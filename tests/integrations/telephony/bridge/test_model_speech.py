@@ -8,9 +8,9 @@ import json
 import pytest
 
 from livetools.integrations.telephony import Provider
-from livetools.integrations.telephony.codec import L16, PCMA, PCMU, codec_of
-from livetools.integrations.telephony.providers import Twilio
-from livetools.integrations.telephony.speech import Speech
+from livetools.integrations.telephony.bridge.model_speech import Speech
+from livetools.integrations.telephony.providers.built_in import Twilio
+from livetools.integrations.telephony.sound.codec import L16, PCMA, PCMU, codec_of
 from livetools.testing import FakeClock
 
 SECOND = bytes(48_000)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from support.phone import TELNYX_START, TWILIO_START
 
 from livetools import ConfigError
-from livetools.integrations.telephony import Key, Mark, Media, Provider, Start, Stop, providers
-from livetools.integrations.telephony.contract import LONGEST, Reader, Refused, checked_provider
-from livetools.integrations.telephony.providers import Plivo, Telnyx, Twilio
+from livetools.integrations.telephony import Key, Mark, Media, Provider, Start, Stop
+from livetools.integrations.telephony.providers import built_in
+from livetools.integrations.telephony.providers.built_in import Plivo, Telnyx, Twilio
+from livetools.integrations.telephony.providers.provider import LONGEST, Reader, Refused, checked_provider
 
 PLIVO_START = {
     "event": "start",
@@ -295,7 +296,7 @@ def test_an_empty_token_is_refused(made: Any) -> None:
 
 
 def test_that_anybody_may_call_is_logged_once(caplog: pytest.LogCaptureFixture, monkeypatch: Any) -> None:
-    monkeypatch.setattr(providers, "_open_to_all", set())
+    monkeypatch.setattr(built_in, "_open_to_all", set())
     for _ in range(3):
         Twilio(None, "wss://a.example")
     assert [record.message for record in caplog.records] == [

@@ -9,7 +9,7 @@ from array import array
 import pytest
 
 from livetools import ConfigError
-from livetools.integrations.telephony.codec import L16, PCMA, PCMU, Codec, codec_of
+from livetools.integrations.telephony.sound.codec import L16, PCMA, PCMU, Codec, codec_of
 
 
 @pytest.mark.parametrize(
@@ -62,5 +62,5 @@ def test_another_codec_is_an_error_in_one_line_of_ascii(encoding: object, rate: 
 
 
 def test_its_import_warns_nobody() -> None:
-    program = "import livetools.integrations.telephony.codec"
+    program = "import livetools.integrations.telephony.sound.codec"
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)

@@ -23,7 +23,7 @@ from livetools import ConfigError, ToolContext, ToolResult
 from livetools.audio.pcm import Resampler
 from livetools.integrations.drain import Drain
 from livetools.integrations.telephony import Ended, telnyx, twilio
-from livetools.integrations.telephony.codec import PCMA, PCMU
+from livetools.integrations.telephony.sound.codec import PCMA, PCMU
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer
 
@@ -465,7 +465,7 @@ async def test_garbage_harms_nobody() -> None:
 
 
 async def test_a_phone_that_never_starts_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.integrations.telephony.call.START_TIMEOUT", 0.05)
+    monkeypatch.setattr("livetools.integrations.telephony.bridge.take_call.START_TIMEOUT", 0.05)
     async with phone(twilio, book) as line:
         assert (await line.page.closed()).code == 1002
 

@@ -20,7 +20,7 @@ from livetools.integrations.telephony import (
     TwilioAccount,
     dial,
 )
-from livetools.integrations.telephony.accounts import _tls
+from livetools.integrations.telephony.call_control.accounts import _tls
 from livetools.integrations.telephony.testing import FakeRest, RestRequest
 
 pytestmark = pytest.mark.anyio

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livetools.audio.pcm import Resampler
+from livetools.integrations.telephony.providers.provider import Message, Provider
+from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.sound.codec import Codec
+from livetools.integrations.telephony.sound.tones import checked_keys, keypad
 from livetools.session.running.clock import Clock
-
-from .codec import Codec
-from .contract import Message, Provider
-from .recording import Recording
-from .tones import checked_keys, keypad
 
 #: Seconds of the shortest message, which is the least that Telnyx plays, and of the longest: Telnyx takes 30 s at most.
 _LEAST, _MOST = 0.02, 10.0

@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from livetools.errors import ConfigError
 from livetools.integrations.shared.option_checks import checked_secret
+from livetools.integrations.telephony.sound.codec import codec_of, swapped
 from livetools.log import get_logger
 
-from .codec import codec_of, swapped
-from .contract import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
+from .provider import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
 
 log = get_logger("livetools.telephony")
 

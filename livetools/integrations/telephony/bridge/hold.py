@@ -21,14 +21,14 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
+from livetools.integrations.telephony.providers.provider import Message
+from livetools.integrations.telephony.sound.codec import Codec
+from livetools.integrations.telephony.sound.tones import hold_sound as made
 from livetools.session.running.clock import Clock
 from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import make_wake
 
-from .codec import Codec
-from .contract import Message
-from .speech import Speech
-from .tones import hold_sound as made
+from .model_speech import Speech
 
 #: Seconds of silence, from the beginning of a call on, after which the sound begins.
 PATIENCE = 1.5

@@ -20,15 +20,8 @@ from livetools.errors import ConfigError, LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, ToolStarted, TurnComplete
 from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
 from livetools.integrations.shared.last_handle import resumed_session
-from livetools.log import get_logger
-from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
-from livetools.session.listening.frame_tap import listen
-from livetools.session.session import Session
-from livetools.transport.loop.race import race
-
-from .caller import CallerSide
-from .codec import Codec, codec_of
-from .contract import (
+from livetools.integrations.telephony.call_control.phone_call import PhoneCall, set_current
+from livetools.integrations.telephony.providers.provider import (
     Heard,
     Key,
     Mark,
@@ -42,11 +35,18 @@ from .contract import (
     Stop,
     checked_provider,
 )
+from livetools.integrations.telephony.sound.call_recording import begun
+from livetools.integrations.telephony.sound.codec import Codec, codec_of
+from livetools.log import get_logger
+from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
+from livetools.session.listening.frame_tap import listen
+from livetools.session.session import Session
+from livetools.transport.loop.race import race
+
+from .call_options import Ended, Options, Reason
+from .caller_side import CallerSide
 from .hold import Hold, sound_of
-from .options import Ended, Options, Reason
-from .phone_call import PhoneCall, set_current
-from .recording import begun
-from .speech import Speech
+from .model_speech import Speech
 
 log = get_logger("livetools.telephony")
 

@@ -12,9 +12,9 @@ import pytest
 
 from livetools import AudioChunk, Call, ConfigError, Interrupted, ToolFinished, ToolStarted, TurnComplete
 from livetools.integrations.telephony import Provider
-from livetools.integrations.telephony.codec import L16, PCMU
-from livetools.integrations.telephony.hold import Hold, sound_of
-from livetools.integrations.telephony.speech import Speech
+from livetools.integrations.telephony.bridge.hold import Hold, sound_of
+from livetools.integrations.telephony.bridge.model_speech import Speech
+from livetools.integrations.telephony.sound.codec import L16, PCMU
 from livetools.testing import FakeClock
 
 pytestmark = [pytest.mark.anyio, pytest.mark.virtual_time]

@@ -1,6 +1,6 @@
 """Makes the recorded calls: what a provider sends while somebody books a table, with a voice by espeak-ng.
 
-    python tests/integrations/telephony/calls/record.py
+    python tests/integrations/telephony/bridge/calls/record.py
 
 The frames are as Twilio and Telnyx document them (2026-11); Telnyx' sound is A-law, and some of it out of order.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from livetools.audio.pcm import Resampler
-from livetools.integrations.telephony.codec import PCMA, PCMU, Codec
+from livetools.integrations.telephony.sound.codec import PCMA, PCMU, Codec
 
 HERE = Path(__file__).parent
 SID = "MZ18ad3ab5a668481ce02b83e7395059f0"

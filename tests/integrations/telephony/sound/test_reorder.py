@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.integrations.telephony.order import PATIENCE, Reorder
+from livetools.integrations.telephony.sound.reorder import PATIENCE, Reorder
 
 
 def sound(number: int) -> bytes:

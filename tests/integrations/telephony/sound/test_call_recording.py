@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from livetools.integrations.telephony.recording import Recording, begun
+from livetools.integrations.telephony.sound.call_recording import Recording, begun
 from livetools.testing import FakeClock
 
 RATE = 8000

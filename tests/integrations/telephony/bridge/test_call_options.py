@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from livetools import ConfigError
-from livetools.integrations.telephony.options import CallOptions, Options, options_of
+from livetools.integrations.telephony.bridge.call_options import CallOptions, Options, options_of
 
 
 def test_both_shapes_have_the_same_options() -> None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .contract import Json, Key, Mark, Media, Message
+from livetools.integrations.telephony.providers.provider import Json, Key, Mark, Media, Message
 
 
 @dataclass(frozen=True, slots=True)

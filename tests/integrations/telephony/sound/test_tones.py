@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from livetools import ConfigError
-from livetools.integrations.telephony.codec import PCMA, PCMU
-from livetools.integrations.telephony.tones import checked_keys, hold_sound, keypad, keys_in
+from livetools.integrations.telephony.sound.codec import PCMA, PCMU
+from livetools.integrations.telephony.sound.tones import checked_keys, hold_sound, keypad, keys_in
 
 KEYS = "0123456789*#ABCD"
 RATES = (8000, 16000, 24000)

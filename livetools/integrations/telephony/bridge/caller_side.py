@@ -10,16 +10,15 @@ import anyio
 from livetools.audio.pcm import INPUT_RATE, SAMPLE, Resampler
 from livetools.errors import LiveToolsError
 from livetools.integrations.shared.sound_ahead import MAX_AHEAD, SoundAhead
+from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.sound.codec import Codec
+from livetools.integrations.telephony.sound.reorder import Reorder
 from livetools.log import get_logger
 from livetools.protocol.input.audio_format import Samples
 from livetools.session.running.clock import Clock
 from livetools.session.session import Session
 from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import make_wake
-
-from .codec import Codec
-from .order import Reorder
-from .recording import Recording
 
 log = get_logger("livetools.telephony")
 
