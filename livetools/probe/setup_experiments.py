@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from livetools.setup.model_profiles import ModelProfile
 
+from .experiment_steps import CODE_WORD, FIRST_CONTENT
+from .experiment_types import Answer, Experiment, Facts, Read, Talk, Undecided, fixed, value
 from .outcome import Outcome
-from .steps import CODE_WORD, FIRST_CONTENT
-from .talk import Answer, Experiment, Facts, Read, Talk, Undecided, fixed, value
 
 LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 MODALITIES = ("AUDIO", "TEXT", "VIDEO")

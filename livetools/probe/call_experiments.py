@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from livetools.setup.model_profiles import ModelProfile
 
-from .outcome import Json, Outcome
-from .steps import (
+from .experiment_steps import (
     ANSWER,
     ASK,
     CODE_WORD,
@@ -24,7 +23,8 @@ from .steps import (
     sound,
     spoke_or_cancelled,
 )
-from .talk import Answer, Experiment, Facts, Step, Talk, Undecided, fixed, value
+from .experiment_types import Answer, Experiment, Facts, Step, Talk, Undecided, fixed, value
+from .outcome import Json, Outcome
 
 WEATHER: Json = {
     "name": "get_weather",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable
 
+from .experiment_types import Scene, Step, never
 from .outcome import Json, Part
-from .talk import Scene, Step, never
 
 QUIET = 2.5  # seconds without an answer after which something counts as ignored
 ANSWER = 15.0  # seconds that an answer, or a call, may take

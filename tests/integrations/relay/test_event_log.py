@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.integrations.relay.log import EventLog
+from livetools.integrations.relay.event_log import EventLog
 
 
 def read_all(log: EventLog, after: int = 0) -> list[str | bytes]:

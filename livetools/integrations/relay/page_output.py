@@ -21,8 +21,8 @@ from livetools.session.running.clock import Clock
 from livetools.session.session import Session
 from livetools.setup.plan_fields import Plan
 
+from .event_log import EventLog
 from .limits import HEARTBEAT
-from .log import EventLog
 from .messages import (
     INPUT_RATE,
     OUTPUT_RATE,

@@ -39,8 +39,8 @@ from .messages import (
     closing,
     shows_whole,
 )
-from .outgoing import Outgoing
 from .page import REPLACED, Page
+from .page_output import Outgoing
 
 log = get_logger("livetools.relay")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from livetools.events import Usage
 
-from .steps import SILENCE
-from .talk import Answer, Experiment, Undecided
+from .experiment_steps import SILENCE
+from .experiment_types import Answer, Experiment, Undecided
 
 PROMPT = 400  # tokens that one exchange reads: the instruction, a declaration, the text, what was said before
 SPOKEN = 100  # tokens of speech in an answer, with a few thoughts: four seconds at 25 a second

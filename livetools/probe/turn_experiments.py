@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from livetools.setup.model_profiles import ModelProfile
 
-from .outcome import Json, Outcome
-from .steps import (
+from .experiment_steps import (
     ANSWER,
     SOUND,
     WORD,
@@ -20,7 +19,8 @@ from .steps import (
     spoke,
     text,
 )
-from .talk import Answer, Experiment, Facts, Scene, Step, Talk, Undecided, fixed, value
+from .experiment_types import Answer, Experiment, Facts, Scene, Step, Talk, Undecided, fixed, value
+from .outcome import Json, Outcome
 
 HELLO = say("Say: hello.")
 SENTENCE = say("Say: the quick brown fox jumps over the lazy dog.")
