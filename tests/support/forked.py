@@ -24,7 +24,7 @@ from typing import Any
 #: What the commands import, at once or when they need it.
 IMPORTED = (
     "livetools.cli.app",
-    "livetools.cli.chat",
+    "livetools.cli.commands.chat",
     "livetools.testing",
     "livetools.transport.websocket",
     "prompt_toolkit",
