@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from livetools.testing.vad import EnergyDetector
 
 from livetools.setup.model_profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, Faults, Limits, Recording
+from livetools.testing.settings.vad import EnergyDetector
 
 LIVE = find("gemini-3.8-live")
 

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from math import inf
 from typing import TypeAlias
 
-from livetools.audio.stereo import Path
+from livetools.audio.stereo_wav import Path
 from livetools.audio.wav import read_wav
 from livetools.errors import ConfigError
 from livetools.events import (

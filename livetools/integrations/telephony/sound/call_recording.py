@@ -8,7 +8,7 @@ from array import array
 from pathlib import Path
 
 from livetools.audio.pcm import seconds_of
-from livetools.audio.stereo import StereoFile
+from livetools.audio.stereo_wav import StereoFile
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock
 

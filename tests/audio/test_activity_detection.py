@@ -12,7 +12,7 @@ import pytest
 
 from livetools import LocalProtocolError, connect
 from livetools.audio import Activity, Loudness, Silero, activity_from, read_wav, send_speech, silence, talk
-from livetools.audio.activity import CHUNK
+from livetools.audio.activity_detection import CHUNK
 from livetools.errors import ConfigError
 from livetools.testing import FakeLiveServer
 

@@ -22,7 +22,7 @@ from livetools.events import (
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.transport.loop.race import race
 
-from .activity import Piece, send_speech
+from .activity_detection import Piece, send_speech
 from .pcm import seconds_of
 from .playback import Output
 

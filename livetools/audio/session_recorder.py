@@ -12,7 +12,7 @@ from livetools.session.listening.frame_tap import listen
 from livetools.session.running.clock import Clock, SystemClock
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of
-from .stereo import UNWRITABLE, Path, StereoFile
+from .stereo_wav import UNWRITABLE, Path, StereoFile
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
