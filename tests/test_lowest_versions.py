@@ -54,7 +54,7 @@ EVALS = (
     "tests/setup/test_price.py",
     "tests/evals",
     "tests/testing/settings/test_vad.py",
-    "tests/audio/test_activity.py",
+    "tests/audio/test_activity_detection.py",
 )
 #: What does without trio: websockets has a client for it only from 17 on.
 ON_ASYNCIO = (

@@ -4,14 +4,14 @@ WAV files at 16 kHz (any width, any number of channels) need only the standard l
 sound card needs sounddevice and PortAudio: ``pip install 'PATH/TO/CLONE[voice]'``. They are imported on first use.
 """
 
-from .activity import Activity, Detector, Loudness, Silero, activity_from, send_speech
+from .activity_detection import Activity, Detector, Loudness, Silero, activity_from, send_speech
 from .microphone import Microphone
 from .pace import END_OF_SPEECH, pace
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of, silence
 from .playback import Output, Playback
-from .record import Recorder, record
+from .session_recorder import Recorder, record
 from .speaker import FileSpeaker, Speaker
-from .talk import talk
+from .spoken_conversation import talk
 from .wav import WavFormat, read_wav, wav_format, write_wav
 
 __all__ = [

@@ -10,7 +10,7 @@ from livetools.protocol.input.audio_format import SAMPLE as SAMPLE
 from livetools.protocol.input.audio_format import Samples
 from livetools.setup.install_hints import install
 
-from .whole_ratio import WholeRatio
+from .whole_ratio_resampler import WholeRatio
 
 if TYPE_CHECKING:
     import soxr

@@ -47,7 +47,8 @@ class Commands(TyperGroup):
         except LiveToolsError as error:
             text, status = str(error), 2 if isinstance(error, UsageError) else 1
         except OSError as error:
-            if error.errno == errno.EPIPE:  # the reader of our output has gone: typer ends in silence
+            # The reader of our output has gone, or its disk is full: ``main`` ends it.
+            if error.errno == errno.EPIPE or (error.errno == errno.ENOSPC and not error.filename):
                 raise
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         except Exception as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import errno
 import importlib.util
 import io
 import os
@@ -12,11 +14,28 @@ INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
 
 
 def main() -> None:
-    """Run the command; without its extra, say how to get it. Ctrl-C ends it without a traceback."""
+    """Run the command; without its extra, say how to get it. Ctrl-C ends it without a traceback, and so does an output
+    that cannot be written: it says so on standard error, unless the reader of the output has gone."""
     try:
-        _run()
+        try:
+            _run()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # at the interpreter's end its failure would be a traceback
     except KeyboardInterrupt:  # while the command itself is imported: there typer does not see it yet
         sys.exit(INTERRUPTED)
+    except OSError as error:
+        _drop_output()
+        gone = error.errno == errno.EPIPE
+        sys.exit(1 if gone else f"livetools: the output cannot be written: {error.strerror or error}")
+
+
+def _drop_output() -> None:
+    """Let the interpreter's end write the rest of the output nowhere: it would fail again."""
+    with contextlib.suppress(OSError, ValueError):  # a stream of another program's has no number
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _run() -> None:

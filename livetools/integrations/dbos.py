@@ -75,7 +75,7 @@ from livetools.tools import Tool, ToolContext
 from livetools.tools.results.outcomes import tool_error
 
 from .leases import Leases
-from .shared.option_checks import checked_seconds
+from .shared.option_checks import A_YEAR, checked_seconds
 
 log = get_logger("livetools.calls")
 
@@ -132,7 +132,7 @@ class Durable:
         lease: float = 30.0,
         version: str | None = None,
     ) -> None:
-        checked_seconds(lease, "lease")
+        checked_seconds(lease, "lease", most=A_YEAR)
         self.executor_id = uuid.uuid4().hex
         self._database, self._name, self._version = database, name, version
         self._leases = Leases(database, self.executor_id, lease, self._take_over)

@@ -37,9 +37,9 @@ except ImportError as error:
     raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
 from .telemetry.attributes import CANCELLED, Attributes, as_json
-from .telemetry.conversation import Conversation
 from .telemetry.instruments import Instruments
 from .telemetry.runs import LateSpan, begin, record
+from .telemetry.session_spans import Conversation
 
 _NAME = "livetools"  # of the tracer and the meter
 

@@ -24,7 +24,9 @@ try:
 except ImportError as error:
     raise ImportError(f"RedisHandleStore needs redis-py: {install('redis')}") from error
 
-from .shared.option_checks import checked_seconds
+from livetools.errors import ConfigError
+
+from .shared.option_checks import A_YEAR, checked_seconds, checked_text
 
 #: Seconds that a handle is good for, once its connection has ended (ai.google.dev, session management, 2026-09).
 LIFETIME = 2 * 3600.0
@@ -38,7 +40,7 @@ class RedisHandleStore:
     ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a redis-py client, which you close yourself:
     ``redis.Redis`` (used in a thread; for asyncio and trio) or ``redis.asyncio.Redis`` (for asyncio). Anybody who can
     read the key can resume the conversation. Raises ``ConfigError`` for a ``lifetime`` that is not a number of seconds
-    above 0.
+    above 0, or is more than a year, for a ``key`` that is no text, and for a ``client`` of another kind.
 
     ::
 
@@ -50,7 +52,12 @@ class RedisHandleStore:
     def __init__(
         self, client: str | redis.Redis | AsyncRedis, key: str, *, lifetime: float = LIFETIME
     ) -> None:
-        checked_seconds(lifetime, "lifetime")
+        checked_seconds(lifetime, "lifetime", most=A_YEAR)
+        checked_text(key, "key")
+        if not key:
+            raise ConfigError(f"key={key!r:.40}: expected a text, such as 'conversation:ann'")
+        if not isinstance(client, str | redis.Redis | AsyncRedis):
+            raise ConfigError(f"client is a {type(client).__name__}: expected a URL, or a client of redis-py")
         if isinstance(client, str):
             client = redis.Redis.from_url(client, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
         self._client, self.key, self._lifetime = client, key, math.ceil(lifetime)

@@ -74,12 +74,12 @@ from livetools.transport.loop.wake import on_trio
 from livetools.web import BUILT
 
 from .drain import Drain
-from .relay.conversation import Conversation, RelayOptions
+from .relay.event_log import EventLog
 from .relay.limits import RESUME_TIMEOUT
-from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, Page
+from .relay.relayed_session import Conversation, RelayOptions
 from .shared.closing import TRY_AGAIN, close_reason
 from .shared.last_handle import LOOK, TAKE_OVER
 from .shared.option_checks import checked_function, checked_secret

@@ -9,11 +9,11 @@ Out: for each fact an ``Answer`` with what was seen, or ``Undecided`` with the r
 Raises: the errors of a dial, and of a close that says that the key, the quota or the model is at fault.
 """
 
+from .cost_estimate import Estimate, estimate
+from .experiment_types import Answer, Experiment, Facts, Step, Talk, Undecided
 from .experiments import EXPERIMENTS, NOT_PROBED
-from .price import Estimate, estimate
 from .report import Report
 from .runner import Probe
-from .talk import Answer, Experiment, Facts, Step, Talk, Undecided
 
 __all__ = [
     "EXPERIMENTS",

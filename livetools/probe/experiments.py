@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from . import setups, turns
-from .calls import CALLS
-from .talk import Experiment
+from . import setup_experiments, turn_experiments
+from .call_experiments import CALLS
+from .experiment_types import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (*setups.SETUPS, *turns.TURNS, *CALLS)
+EXPERIMENTS: tuple[Experiment, ...] = (*setup_experiments.SETUPS, *turn_experiments.TURNS, *CALLS)
 
 #: Field → why no experiment decides it.
 NOT_PROBED: Mapping[str, str] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 from livetools.setup.model_profiles import ModelProfile
 
+from .experiment_types import Answer, Undecided
 from .experiments import NOT_PROBED
-from .talk import Answer, Undecided
 
 NEAR = 0.25  # share by which a measured number may differ
 GIVEN_BY_THE_LOOK_UP = ("family", "known", "vertex")

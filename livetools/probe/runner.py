@@ -27,11 +27,11 @@ from livetools.transport.contract import Dialer, Gone, Transport
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.websocket import WebSocket
 
+from .experiment_steps import spoke
+from .experiment_types import Experiment, Facts, Scene, Step, Talk, Undecided
 from .experiments import EXPERIMENTS
 from .outcome import Ending, Json, Outcome, Part, calls_in
-from .steps import spoke
-from .talk import Experiment, Facts, Scene, Step, Talk, Undecided
-from .turns import HELLO
+from .turn_experiments import HELLO
 
 SETUP_TIMEOUT = 10.0  # seconds; some refused settings show only in a setup that never completes
 REFUSALS = (1007, 1008)  # codes by which the service refuses what it was sent

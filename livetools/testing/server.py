@@ -18,6 +18,7 @@ import inspect
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -32,6 +33,8 @@ from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.model_profiles import ModelProfile
+from livetools.setup.plan_fields import Expected, check
+from livetools.tools.definition.callbacks import overrides
 
 from .auth.ephemeral_tokens import Tokens
 from .live import handshake
@@ -80,6 +83,40 @@ def require_async(function: object, parameter: str) -> None:
     )
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
+def _is_clock(value: object) -> bool:
+    return all(overrides(value, Clock, name) for name in ("now", "sleep_until"))
+
+
+#: What the switches of a server take, and how an error says it.
+SWITCHES: Mapping[str, Expected] = {
+    "profile": (
+        lambda v: v is None or isinstance(v, ModelProfile) or (isinstance(v, str) and bool(v.strip())),
+        "a ModelProfile, the name of a model, or None",
+    ),
+    "strict": (lambda v: isinstance(v, bool), "True or False"),
+    "clock": (
+        lambda v: all(overrides(v, Clock, name) for name in ("now", "sleep_until")),
+        "a Clock, such as FakeClock()",
+    ),
+    "limits": (lambda v: isinstance(v, Limits), "a Limits, such as Limits(go_away=60)"),
+    "faults": (lambda v: isinstance(v, Faults), "a Faults, such as Faults(drop=0.1)"),
+    **dict.fromkeys(("pace", "hold"), (_is_number, "a number from 0 on, such as 1")),
+    "detector": (callable, "a class such as EnergyDetector, or another callable that makes a detector"),
+    "transcriber": (lambda v: v is None or callable(v), "a function of PCM and a rate, or None"),
+    "recording": (lambda v: v is None or isinstance(v, Recording), "a Recording, or None"),
+    "patience": (lambda v: v is None or _is_number(v), "a number of seconds, or None for no limit"),
+}
+
+_PLACE: Mapping[str, Expected] = {
+    "host": (lambda v: isinstance(v, str) and bool(v), "an address, such as 127.0.0.1"),
+    "port": (lambda v: type(v) is int and 0 <= v < 2**16, "a whole number from 0 to 65535, 0 for a free one"),
+}
+
+
 class _Switch(Generic[T]):
     """An attribute of the server that its parts read from the :class:`~livetools.testing.service.Service`."""
 
@@ -93,6 +130,8 @@ class _Switch(Generic[T]):
         return value
 
     def __set__(self, server: FakeLiveServer, value: T) -> None:
+        """Raises ``ConfigError`` for a value that the switch does not take."""
+        check({self._name: value}, {self._name: SWITCHES[self._name]} if self._name in SWITCHES else {})
         setattr(server.service, self._name, value)
 
 
@@ -160,16 +199,16 @@ class FakeLiveServer(Address):
             raise ConfigError(
                 "api_keys is one key, whose letters would each be taken: pass a list, api_keys=[...]"
             )
+        check({"host": host, "port": port}, _PLACE)
         super().__init__(Port(host, port), tls)
         self.service = Service(
             model=model or echo,
             clock=clock or SystemClock(),
             chance=random.Random(seed),
             start_task=self.listener.start_task,
-            profile=profile,
-            strict=strict,
             api_keys=None if api_keys is None else frozenset(api_keys),
         )
+        self.profile, self.strict, self.clock = profile, strict, self.service.clock
         self.registry = SessionRegistry(self.service)
         self.playback: Playback | None = None
         self._acceptor = Acceptor(

@@ -119,6 +119,8 @@ def _authorities() -> str:
     file = os.environ.get("SSL_CERT_FILE")
     if file and not os.path.exists(file):
         return f"SSL_CERT_FILE names {file}, which does not exist"
+    if file:
+        return f"SSL_CERT_FILE names {file}: is its authority in that file?"
     return "Pass WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
 
 

@@ -206,3 +206,48 @@ def test_the_script_is_a_module_that_imports_nothing_and_is_built_with_the_packa
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
     assert out.strip() == f"{{'{SCRIPT}'}}"
+
+
+def _run(args: list[str], stdout: int, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    (tmp_path / "calls.json").write_text('{"functionCall": {"name": "x", "args": {}}}')
+    (tmp_path / "mine.py").write_text(
+        'def get_time(city: str) -> str:\n    """The time."""\n    return city\n'
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "livetools", *args],
+        stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+        cwd=tmp_path, text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+WRITES = (["--help"], ["chat", "--help"], ["--version"], ["check", "calls.json"], ["tools", "mine.py"])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full is one of Linux")
+@pytest.mark.parametrize("args", WRITES, ids=" ".join)
+def test_an_output_on_a_full_disk_ends_the_command_with_a_sentence(args: list[str], tmp_path: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        done = _run(args, full, tmp_path)
+    finally:
+        os.close(full)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "livetools: the output cannot be written: No space left on device"
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("args", WRITES, ids=" ".join)
+def test_a_reader_that_has_gone_ends_the_command_in_silence(args: list[str], tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = _run(args, writer, tmp_path)
+    finally:
+        os.close(writer)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert "cannot be written" not in done.stderr

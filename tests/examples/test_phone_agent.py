@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from support.phone import TWILIO_START, tone
 
-from livetools.integrations.telephony.codec import PCMU
+from livetools.integrations.telephony.sound.codec import PCMU
 from livetools.testing import FakeLiveServer
 
 QUESTION = PCMU.encode(tone(0.4)) + b"\xff" * 8000

@@ -16,7 +16,7 @@ from support.phone import TELNYX_START, TWILIO_START, phone, settled, tone
 
 import livetools
 from livetools.integrations.telephony import telnyx, twilio
-from livetools.integrations.telephony.codec import PCMU
+from livetools.integrations.telephony.sound.codec import PCMU
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio

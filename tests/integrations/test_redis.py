@@ -42,10 +42,21 @@ async def test_a_client_that_decodes_is_as_good(redis_url: str, client: redis.Re
     assert client.ttl("talk") == 1
 
 
-@pytest.mark.parametrize("lifetime", [0, -1, float("nan"), "7200", None])
+@pytest.mark.parametrize("lifetime", [0, -1, float("nan"), float("inf"), 1e30, True, "7200", None])
 def test_a_handle_is_good_for_a_time(lifetime: Any) -> None:
     with pytest.raises(ConfigError, match="lifetime"):
         RedisHandleStore("redis://localhost", "talk", lifetime=lifetime)
+
+
+@pytest.mark.parametrize("key", ["", None, 5, b"talk"])
+def test_a_key_has_a_name(key: Any) -> None:
+    with pytest.raises(ConfigError, match=r"key=.*: expected a text"):
+        RedisHandleStore("redis://localhost", key)
+
+
+def test_a_client_is_a_url_or_one_of_redis() -> None:
+    with pytest.raises(ConfigError, match="client is a dict: expected a URL, or a client of redis-py"):
+        RedisHandleStore({"url": "redis://localhost"}, "talk")  # type: ignore[arg-type]
 
 
 async def _async_client(redis_url: str) -> str | None:

@@ -31,6 +31,45 @@ def test_one_key_in_the_place_of_a_list_is_an_error():
         FakeLiveServer(api_keys="secret")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("profile", 5, "a ModelProfile, the name of a model, or None"),
+        ("profile", "", "a ModelProfile, the name of a model, or None"),
+        ("strict", "no", "True or False"),
+        ("clock", 5, "a Clock"),
+        ("host", "", "an address"),
+        ("port", "80", "a whole number from 0 to 65535"),
+        ("port", 65536, "a whole number from 0 to 65535"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_when_the_server_is_made(name, value, expected):
+    with pytest.raises(ConfigError, match=f"{name}={value!r}: expected {expected}"):
+        FakeLiveServer(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("profile", 5, "a ModelProfile"),
+        ("limits", {"go_away": 60}, "a Limits, such as"),
+        ("faults", 0.1, "a Faults, such as"),
+        ("pace", float("nan"), "a number from 0 on"),
+        ("hold", "1", "a number from 0 on"),
+        ("detector", 5, "a class such as EnergyDetector"),
+        ("transcriber", "whisper", "a function of PCM and a rate, or None"),
+        ("recording", "file.json", "a Recording, or None"),
+        ("patience", -1, "a number of seconds, or None for no limit"),
+    ],
+)
+def test_a_switch_that_cannot_be_is_refused_when_it_is_set(name, value, expected):
+    server = FakeLiveServer()
+    before = getattr(server, name)
+    with pytest.raises(ConfigError, match=f"{name}=.*: expected {expected}"):
+        setattr(server, name, value)
+    assert getattr(server, name) is before
+
+
 async def test_a_server_that_was_left_may_be_entered_again_at_the_same_address(dial, text_of):
     server = FakeLiveServer()
     async with server, dial(server) as client:

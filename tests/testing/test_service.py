@@ -6,6 +6,7 @@ import pytest
 
 from livetools.setup.model_profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, Faults, Limits, Recording
+from livetools.testing.settings.vad import EnergyDetector
 
 LIVE = find("gemini-3.8-live")
 
@@ -19,7 +20,7 @@ def test_the_profile_is_the_servers_or_the_setups(profile, expected):
     assert service.profile_of("models/gemini-2.5-flash-native-audio", vertex=False) == expected
 
 
-def test_a_switch_of_the_server_is_what_its_parts_read():
+def test_a_switch_of_the_server_is_what_its_parts_read(tmp_path):
     server = FakeLiveServer()
     switches = {
         "pace": 0.5,
@@ -28,9 +29,9 @@ def test_a_switch_of_the_server_is_what_its_parts_read():
         "limits": Limits(idle=1.0),
         "strict": False,
         "profile": "gemini-3.8-live",
-        "detector": object(),
-        "transcriber": object(),
-        "recording": object(),
+        "detector": EnergyDetector,
+        "transcriber": lambda pcm, rate: "",
+        "recording": Recording(tmp_path / "recording"),
     }
     for name, value in switches.items():
         setattr(server, name, value)

@@ -9,6 +9,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -226,6 +227,16 @@ async def test_a_file_of_authorities_that_does_not_exist(monkeypatch: pytest.Mon
     async with FakeLiveServer(tls=True) as server:
         error = await failure(server.url, timeout=30)
     assert "SSL_CERT_FILE names /nowhere/ca.pem, which does not exist" in str(error)
+
+
+async def test_a_file_of_authorities_without_the_one_that_is_needed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "ca.pem").write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    async with FakeLiveServer(tls=True) as server:
+        error = await failure(server.url, timeout=30)
+    assert f"SSL_CERT_FILE names {tmp_path / 'ca.pem'}: is its authority in that file?" in str(error)
 
 
 async def test_of_addresses_that_all_fail_the_refusal_is_told() -> None:

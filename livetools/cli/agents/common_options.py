@@ -18,10 +18,27 @@ TARGET = typer.Argument(
     "its `tools`, or the functions with @tool, or all its functions.",
     show_default=False,
 )
-MODEL = typer.Option(help=f"The model's name ({DEFAULT_MODEL} by default).", show_default=False)
-INSTRUCTIONS = typer.Option(help="The system instruction, instead of the agent's.", show_default=False)
-VOICE = typer.Option(help="The voice, instead of the agent's: Puck, Kore, …", show_default=False)
-LANGUAGE = typer.Option(help="The language to speak, instead of the agent's: de-DE, …", show_default=False)
+
+
+def not_empty(value: str | None) -> str | None:
+    """The value. Raises ``typer.BadParameter`` for an empty one: it would be taken for none, as if it was not given."""
+    if value is not None and not value.strip():
+        raise typer.BadParameter("is empty: name one, or leave the option out")
+    return value
+
+
+MODEL = typer.Option(
+    help=f"The model's name ({DEFAULT_MODEL} by default).", show_default=False, callback=not_empty
+)
+INSTRUCTIONS = typer.Option(
+    help="The system instruction, instead of the agent's.", show_default=False, callback=not_empty
+)
+VOICE = typer.Option(
+    help="The voice, instead of the agent's: Puck, Kore, …", show_default=False, callback=not_empty
+)
+LANGUAGE = typer.Option(
+    help="The language to speak, instead of the agent's: de-DE, …", show_default=False, callback=not_empty
+)
 CONFIG = typer.Option(
     help="A TOML file with the fields of google-genai's LiveConnectConfig.",
     show_default=False,
@@ -32,6 +49,7 @@ CONFIG = typer.Option(
 
 def _checked_url(url: str | None) -> str | None:
     """The URL. Raises ``typer.BadParameter`` for anything else, before anything is dialled."""
+    not_empty(url)
     if url is not None:
         try:
             websocket_url(url)
@@ -54,7 +72,9 @@ BASE_URL = typer.Option(
 )
 PORT = typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)
 THINKING = typer.Option(
-    help="The thinking level, if the model has one: low, medium, high.", show_default=False
+    help="The thinking level, if the model has one: low, medium, high.",
+    show_default=False,
+    callback=not_empty,
 )
 
 

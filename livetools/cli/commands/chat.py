@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Annotated, NoReturn
 
 import typer
@@ -38,21 +37,22 @@ from livetools.cli.recordings.save_recording import FORCE, SAVE, save, saved
 from livetools.cli.terminal.ask_approval import decision
 from livetools.cli.terminal.line_input import Lines, lines
 from livetools.cli.terminal.printing import View, short
+from livetools.cli.terminal.waiting_events import Sign, WaitingEvents
 from livetools.errors import LiveToolsError, ToolError
 from livetools.events import ApprovalRequested, Call, Event, ToolStarted
 from livetools.session.listening.frame_tap import listen, tap
 from livetools.session.session import Session
 
 
-class _Answered:
-    """An entry in the queue of events: the exchange is over."""
+class _Answered(Sign):
+    """The exchange is over."""
 
 
 _ANSWERED = _Answered()
 
 
-class _CtrlC:
-    """An entry in the queue of events: the user wants this answer to end."""
+class _CtrlC(Sign):
+    """The user wants this answer to end."""
 
 
 @contextlib.contextmanager
@@ -117,10 +117,10 @@ class _Talk:
     def __init__(self, session: Session, view: View, typed: Lines, history: FrameHistory) -> None:
         self.session, self.view, self.typed = session, view, typed
         self.history = history
-        self.heard: SimpleQueue[Event | _Answered | _CtrlC] = SimpleQueue()
+        self.heard = WaitingEvents(self._waits)
         self.over = False
         # a listener hears each event before the method that waits for it returns
-        listen(session, self.heard.put)
+        listen(session, self.heard.event)
 
     def run(self, portal: BlockingPortal, followed: str | None) -> None:
         """Ask what is typed, a line at a time, to the end of input. Raises what ended the session.
@@ -190,7 +190,7 @@ class _Talk:
         with ctrl_c(partial(self.heard.put, pressed)):
             answered = self.portal.start_task_soon(self._exchange, line)
             while not isinstance(event := self.heard.get(), _Answered):
-                if not isinstance(event, _CtrlC):
+                if not isinstance(event, Sign):
                     try:
                         self._show(event)
                     except KeyboardInterrupt:  # where a question of ours was to be answered
@@ -205,12 +205,22 @@ class _Talk:
             answered.result()
 
     def _show(self, event: Event) -> None:
+        if dropped := self.heard.dropped():
+            self.view.notice(
+                f"  {dropped} events are not shown: they came faster than they could be", "yellow"
+            )
         self.view.show(event)
         match event:
             case ApprovalRequested(call):
                 self._settle(self._decide(call))
-            case ToolStarted(call) if not self.session.tools.get(call.name, True):
+            case ToolStarted(call) if self._waits(event):
                 self._settle(self._answer(call))
+
+    def _waits(self, event: Event) -> bool:
+        """Whether the user has to answer it."""
+        if isinstance(event, ToolStarted):
+            return not self.session.tools.get(event.call.name, True)
+        return isinstance(event, ApprovalRequested)
 
     def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
         """Whether it may run: in a pipe, or past the end of input, there is nobody to ask, which is a refusal."""

@@ -138,6 +138,9 @@ def environment(environ: Mapping[str, str]) -> Iterator[Finding]:
     for name in PLAIN:
         if environ.get(name):
             yield Finding(None, f"{name}={_open(environ[name])}")
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        if (path := environ.get(name)) and not os.path.exists(path):
+            yield Finding(False, f"{name} names {path}, which does not exist", f"Correct or unset {name}.")
 
 
 def _tail(key: str) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from livetools.cli.agents.common_options import BASE_URL
+from livetools.cli.agents.common_options import BASE_URL, not_empty
 from livetools.probe import EXPERIMENTS, Answer, Facts, Probe, Report, estimate
 from livetools.transport.endpoint import Given, resolve
 
@@ -18,7 +18,7 @@ SECONDS = 6  # that a session of a probe takes, about: most of them wait for a s
 
 
 def probe(
-    model: Annotated[str, typer.Argument(help="The model's name.", show_default=False)],
+    model: Annotated[str, typer.Argument(help="The model's name.", show_default=False, callback=not_empty)],
     base_url: Annotated[str | None, BASE_URL] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask whether the price is accepted.")

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from livetools.cli.agents.common_options import PORT
+from livetools.cli.agents.common_options import PORT, not_empty
 from livetools.cli.process.errors_and_signals import explained, refuse, until_stopped, usable
 from livetools.cli.terminal.printing import harmless
 from livetools.setup.model_profiles import families, find
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 def serve(
     port: Annotated[int, PORT] = 8765,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.", callback=not_empty)] = "127.0.0.1",
     tls: Annotated[
         bool,
         typer.Option(

@@ -17,7 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from rich.console import Console
 
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
-from livetools.audio.activity import Piece
+from livetools.audio.activity_detection import Piece
 from livetools.audio.devices import names_of
 from livetools.cli.agents.common_options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
 from livetools.cli.agents.open_sessions import Choices, sessions

@@ -22,6 +22,7 @@ from livetools.cli.agents.common_options import (
     TARGET,
     THINKING,
     VOICE,
+    not_empty,
 )
 from livetools.cli.agents.open_sessions import Choices, loaded_now, opener
 from livetools.cli.agents.reload import edits, loaded, update
@@ -54,7 +55,10 @@ def web(
     base_url: Annotated[str | None, BASE_URL] = None,
     port: Annotated[int, PORT] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in, with a token.")
+        str,
+        typer.Option(
+            help="The address to listen on; 0.0.0.0 lets other machines in, with a token.", callback=not_empty
+        ),
     ] = LOOPBACK,
     allow_host: Annotated[
         list[str] | None,

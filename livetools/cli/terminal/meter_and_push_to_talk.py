@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 
-from livetools.audio.activity import Activity, Piece
+from livetools.audio.activity_detection import Activity, Piece
 from livetools.audio.pcm import SAMPLE
 
 #: What is quieter (dB below full scale) leaves the meter empty.

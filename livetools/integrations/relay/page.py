@@ -13,8 +13,8 @@ from livetools.log import get_logger
 from livetools.session.running.clock import Clock
 from livetools.transport.loop.wake import make_wake
 
+from .event_log import EventLog
 from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
-from .log import EventLog
 from .messages import ErrorCode, Message, Refused, closing, encode, ending
 
 log = get_logger("livetools.relay")

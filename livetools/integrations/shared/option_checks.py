@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from livetools.errors import ConfigError
 from livetools.setup.plan_fields import is_seconds
+
+#: The most seconds of what is kept for a time: a year.
+A_YEAR = 366 * 86400.0
 
 
 def checked_secret(value: str | None, name: str) -> str | None:
@@ -31,12 +36,16 @@ def checked_bound(bound: int | None, name: str) -> int | None:
     return bound
 
 
-def checked_seconds(value: object, name: str, *, zero: bool = False, optional: bool = False) -> None:
-    """Raise ``ConfigError`` unless this is a number of seconds above 0, or 0 with ``zero``, or ``None`` with
-    ``optional``."""
+def checked_seconds(
+    value: object, name: str, *, zero: bool = False, optional: bool = False, most: float = inf
+) -> None:
+    """Raise ``ConfigError`` unless this is a number of seconds above 0 and not above ``most``, or 0 with ``zero``, or
+    ``None`` with ``optional``."""
     allowed = (zero and type(value) in (int, float) and value == 0) or (optional and value is None)
-    if not (allowed or is_seconds(value)):
+    if not (allowed or (isinstance(value, int | float) and is_seconds(value) and value <= most)):
         wanted = f"a number of seconds {'from 0' if zero else 'above 0'}{', or None' if optional else ''}"
+        if most < inf:
+            wanted += f", at most {most:.0f}"
         raise ConfigError(f"{name}={value!r:.40}: expected {wanted}")
 
 

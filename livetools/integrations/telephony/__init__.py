@@ -35,7 +35,7 @@ from livetools.setup.install_hints import install
 try:
     from starlette.websockets import WebSocket
 
-    from .call import take_call
+    from .bridge.take_call import take_call
 except ImportError as error:
     raise ImportError(
         f"telephony needs the packages of its extra: {install('telephony')} ({error})"
@@ -43,12 +43,12 @@ except ImportError as error:
 
 from livetools.session.agents import AgentLike
 
-from .accounts import Account, AccountError, PlivoAccount, TelnyxAccount, TwilioAccount, dial
-from .call_tools import hang_up, press_keys, transfer_to
-from .contract import Key, Mark, Media, Provider, Start, StartFrame, Stop
-from .options import CallOptions, Ended, options_of
-from .phone_call import PhoneCall, current_call
-from .providers import Plivo, Telnyx, Twilio
+from .bridge.call_options import CallOptions, Ended, options_of
+from .call_control.accounts import Account, AccountError, PlivoAccount, TelnyxAccount, TwilioAccount, dial
+from .call_control.call_tools import hang_up, press_keys, transfer_to
+from .call_control.phone_call import PhoneCall, current_call
+from .providers.built_in import Plivo, Telnyx, Twilio
+from .providers.provider import Key, Mark, Media, Provider, Start, StartFrame, Stop
 
 __all__ = [
     "Account",

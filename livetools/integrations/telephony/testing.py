@@ -28,11 +28,11 @@ import anyio.lowlevel
 from livetools.audio.pcm import INPUT_RATE, Resampler
 from livetools.errors import ConfigError
 
-from .codec import Codec, codec_of
-from .contract import Key, Mark, Media, Message
-from .fake_rest import FakeRest, RestRequest
-from .phones import PHONES, Clear, Phone, PlivoPhone, TelnyxPhone, TwilioPhone
-from .tones import keys_in
+from .fakes.phones import PHONES, Clear, Phone, PlivoPhone, TelnyxPhone, TwilioPhone
+from .fakes.rest_apis import FakeRest, RestRequest
+from .providers.provider import Key, Mark, Media, Message
+from .sound.codec import Codec, codec_of
+from .sound.tones import keys_in
 
 __all__ = [
     "Caller",

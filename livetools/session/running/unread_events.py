@@ -84,7 +84,7 @@ class UnreadEvents:
         wakes = awaited and not queue  # where events wait already, the reader was woken for them
         for number, event in enumerate(coming, self.count + 1):
             if not awaited:  # a reader that waits takes it at once: then its size does not matter
-                weight = EVENT_OVERHEAD + _weight(event)
+                weight = EVENT_OVERHEAD + weight_of(event)
                 self._size += weight
             kind = type(event)
             if kind is Interrupted:
@@ -178,7 +178,7 @@ class UnreadEvents:
         return len(queue) - len(self._queue)
 
 
-def _weight(event: Event) -> int:
+def weight_of(event: Event) -> int:
     """About how many bytes an event holds: its texts, and the results and messages in it.
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.

@@ -16,8 +16,9 @@ import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
+from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import explains_keywords
 
 Fault: TypeAlias = Literal[
@@ -41,10 +42,16 @@ class _Value:
             value = float(text or "nan")
         except ValueError:
             value = math.nan
-        if not (0 <= value <= self.most and math.isfinite(value) and self.type(value) == value):
+        if not self.takes(value):
             said = f"got {text!r}" if text is not None else "no value was given"
             raise ValueError(f"fault {name} takes {self.what}; {said}")
         return self.type(value)
+
+    def takes(self, value: object) -> bool:
+        """Whether the switch may be set to this."""
+        if not isinstance(value, int | float) or (isinstance(value, bool) and self.type is not bool):
+            return False
+        return 0 <= value <= self.most and math.isfinite(value) and self.type(value) == value
 
 
 _VALUES = {
@@ -56,6 +63,11 @@ _VALUES = {
 }
 
 
+def _kind(name: str) -> str:
+    """The entry of ``_VALUES`` for a switch."""
+    return "share" if name in get_args(Fault) else name
+
+
 @explains_keywords(
     seed="FakeLiveServer(seed=)",
     pace="server.pace",
@@ -64,7 +76,8 @@ _VALUES = {
 )
 @dataclass(slots=True)
 class Faults:
-    """The switches of a server. A float is a share of the frames, from 0 to 1.
+    """The switches of a server. A float is a share of the frames, from 0 to 1. Raises ``ConfigError`` for a value that
+    a switch does not take.
 
     ::
 
@@ -88,6 +101,12 @@ class Faults:
     flapping: int = 0  # so many connections are cut right after their setup
     slow_pong: float = 0.0  # seconds that each frame of the client waits before it is read, pings too
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        switch = _VALUES.get(_kind(name))
+        if switch is not None and not switch.takes(value):
+            raise ConfigError(f"{name}={value!r:.40}: expected {switch.what}")
+        object.__setattr__(self, name, value)
+
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
         """Switches from ``name`` or ``name=value``, as a command line gives them.
@@ -101,8 +120,7 @@ class Faults:
             name = name.strip().replace("-", "_")
             if name not in known:
                 raise ValueError(f"no fault is called {name!r}; there are {', '.join(known)}")
-            kind = "share" if name in get_args(Fault) else name
-            setattr(result, name, _VALUES[kind].read(name, value.strip() if given else None))
+            setattr(result, name, _VALUES[_kind(name)].read(name, value.strip() if given else None))
         return result
 
     def draw(self, chance: random.Random) -> Fault | None:

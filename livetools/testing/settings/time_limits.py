@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from livetools.setup.plan_fields import Expected, check
 
 
 @dataclass(slots=True)
@@ -11,7 +14,7 @@ class Limits:
     """Times in seconds of the server's clock. ``None`` is what the endpoint has, the Gemini API or Vertex AI.
 
     As measured on the Gemini API (2026-09-10, two runs) and reported of Vertex AI, whose documentation says how long
-    its handles last.
+    its handles last. Raises ``ConfigError`` for anything but a number from 0 on; ``math.inf`` is never.
 
     ::
 
@@ -26,6 +29,10 @@ class Limits:
     handle: float | None = None  # how long a handle is good for after its connection ended: 2 hours, there 24
     idle: float = math.inf  # without a turn, it is closed with 1008; 86 to 198 were seen (extended thinking)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        check({name: value}, {name: _EXPECTED[name]} if name in _EXPECTED else {})
+        object.__setattr__(self, name, value)
+
     def left(self, *, vertex: bool) -> float:
         """``time_left`` of a connection to this endpoint."""
         return (30.0 if vertex else 50.0) if self.time_left is None else self.time_left
@@ -33,3 +40,18 @@ class Limits:
     def keeps(self, *, vertex: bool) -> float:
         """``handle`` of this endpoint."""
         return (24 if vertex else 2) * 3600.0 if self.handle is None else self.handle
+
+
+def is_time(value: object) -> bool:
+    """Whether this is a number of seconds from 0 on, infinity among them."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
+_SECONDS: Expected = is_time, "a number of seconds from 0 on, or math.inf"
+_OR_NONE: Expected = lambda value: value is None or is_time(value), f"{_SECONDS[1]}, or None"
+_EXPECTED: Mapping[str, Expected] = {
+    "go_away": _SECONDS,
+    "time_left": _OR_NONE,
+    "handle": _OR_NONE,
+    "idle": _SECONDS,
+}

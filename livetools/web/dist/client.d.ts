@@ -11,67 +11,17 @@
  */
 import { type Device } from "./devices.js";
 import { LiveError } from "./error.js";
+import { type Events, type Handler, type OwnEvents, type State } from "./events.js";
 import { type PageFunction } from "./functions.js";
 import { type Quality } from "./heartbeat.js";
-import type { Ready, RelayMessage } from "./messages.js";
+import type { Ready } from "./messages.js";
 import { Microphone } from "./microphone.js";
-import { type Seen } from "./pictures.js";
 import { Player } from "./player.js";
 import { type Typed } from "./typed.js";
 import { Video, type VideoKind } from "./video.js";
 export * from "./messages.js";
 export { LiveError, Microphone, Player, Video };
-export type { Device, PageFunction, Quality, Typed, VideoKind };
-/** The state of the connection to the relay. `ended` is final: `connect()` begins another session. */
-export type State = "closed" | "connecting" | "ready" | "reconnecting" | "ended";
-/** What the client tells beside the messages of the relay. */
-export interface OwnEvents {
-    /** Every message of the relay, before the handlers of its type. `replayed`: it happened while the page was away. */
-    message: {
-        message: RelayMessage;
-        replayed: boolean;
-    };
-    state: {
-        state: State;
-        reason: string;
-    };
-    microphone: {
-        on: boolean;
-        sending: boolean;
-        reason: string;
-    };
-    video: Seen;
-    /** Speech of the model: 16-bit PCM, which is being played as well. */
-    speech: {
-        pcm: ArrayBuffer;
-        rate: number;
-    };
-    /** Sound of the microphone that the line did not take in time. */
-    unsent: {
-        seconds: number;
-    };
-    /** The typed turns that wait for the relay have changed: `waiting` has them. */
-    typed: {
-        waiting: readonly Typed[];
-    };
-    /** A typed turn was not accepted, or its session is over: give it back to the user. */
-    rejected: Typed & {
-        reason: string;
-    };
-    /** Whether the browser plays what the model says. Where not, show a button that calls `startAudio()`. */
-    playback: {
-        canPlay: boolean;
-    };
-    /** How well the line to the relay carries; `seconds` there and back, `null` where it is lost. */
-    quality: {
-        quality: Quality;
-        seconds: number | null;
-    };
-}
-type Events = OwnEvents & {
-    [M in RelayMessage as M["type"]]: M;
-};
-type Handler<E> = (event: E) => void;
+export type { Device, OwnEvents, PageFunction, Quality, State, Typed, VideoKind };
 export interface LiveOptions {
     /** The root of the relay, `ws:` or `http:`; the folder that this module was loaded from, if absent. */
     url?: string | URL;
@@ -89,7 +39,6 @@ export declare class LiveClient {
     /** The relay's first word, with the model and its tools; `null` before. */
     ready: Ready | null;
     private socket;
-    private handlers;
     private current;
     private opening;
     private seen;
@@ -102,6 +51,7 @@ export declare class LiveClient {
     private last;
     private heartbeat;
     private measured;
+    private readonly handlers;
     private readonly typed;
     private readonly claim;
     private readonly functions;
@@ -148,7 +98,6 @@ export declare class LiveClient {
     /** Once all that was missed is known: the texts go out that the relay did not take before the line broke, functions run. */
     private catchUp;
     private hear;
-    private tell;
     private send;
     /** A typed turn. While the line is away it waits, and is sent when it is back. Throws a {@link LiveError} where it cannot. */
     sendText(text: string): void;

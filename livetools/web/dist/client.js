@@ -12,6 +12,7 @@
 import { Claim } from "./claim.js";
 import { devices } from "./devices.js";
 import { LiveError } from "./error.js";
+import { Handlers } from "./events.js";
 import { PageFunctions } from "./functions.js";
 import { Heartbeat } from "./heartbeat.js";
 import { hold } from "./hold.js";
@@ -34,7 +35,6 @@ export class LiveClient {
     /** The relay's first word, with the model and its tools; `null` before. */
     ready = null;
     socket = null;
-    handlers = new Map();
     current = "closed";
     opening = null;
     seen = 0; // the newest event that this page has
@@ -47,6 +47,7 @@ export class LiveClient {
     last = null; // the last word of the session
     heartbeat = null;
     measured = null;
+    handlers = new Handlers();
     typed = new TypedTurns();
     claim = new Claim();
     functions = new PageFunctions((id, value) => this.respond(id, value));
@@ -68,18 +69,16 @@ export class LiveClient {
             begin: () => void (this.ready?.activity === "manual" && this.send({ type: "activity_start" })),
             end: () => void this.send({ type: this.ready?.activity === "manual" ? "activity_end" : "audio_end" }),
             send: (pcm) => this.speak(pcm),
-            tell: (microphone) => this.tell("microphone", microphone),
+            tell: (microphone) => this.handlers.tell("microphone", microphone),
         }, worklet);
-        this.pictures = new Pictures((data) => void ((this.socket?.bufferedAmount ?? 0) < BACKLOG && this.send({ type: "video", data })), (seen) => this.tell("video", seen));
+        this.pictures = new Pictures((data) => void ((this.socket?.bufferedAmount ?? 0) < BACKLOG && this.send({ type: "video", data })), (seen) => this.handlers.tell("video", seen));
     }
     get state() {
         return this.current;
     }
     /** Call `handler` for each event of this type. Returns a function that removes the handler. */
     on(type, handler) {
-        const handlers = this.handlers.get(type) ?? new Set();
-        this.handlers.set(type, handlers.add(handler));
-        return () => handlers.delete(handler);
+        return this.handlers.on(type, handler);
     }
     // The line
     /**
@@ -230,16 +229,16 @@ export class LiveClient {
     }
     enter(state, reason = "") {
         this.current = state;
-        this.tell("state", { state, reason });
+        this.handlers.tell("state", { state, reason });
     }
     /** There is no session any more, and nobody comes back to it: what it has not taken goes back to the user. */
     finish(state, reason) {
         const unsent = this.typed.clear();
         this.enter(state, reason);
         for (const typed of unsent)
-            this.tell("rejected", { ...typed, reason });
+            this.handlers.tell("rejected", { ...typed, reason });
         if (unsent.length > 0)
-            this.tell("typed", { waiting: this.typed.all });
+            this.handlers.tell("typed", { waiting: this.typed.all });
     }
     get key() {
         return `livetools ${this.url.href}`;
@@ -272,12 +271,12 @@ export class LiveClient {
             this.seen = message.seq;
         const typed = this.typed.settled(message);
         this.functions.hear(message);
-        this.tell("message", { message, replayed });
-        this.tell(message.type, message);
+        this.handlers.tell("message", { message, replayed });
+        this.handlers.tell(message.type, message);
         if (typed !== null)
-            this.tell("typed", { waiting: this.typed.all });
+            this.handlers.tell("typed", { waiting: this.typed.all });
         if (typed !== null && message.type === "error")
-            this.tell("rejected", { ...typed, reason: message.message });
+            this.handlers.tell("rejected", { ...typed, reason: message.message });
         this.catchUp();
     }
     begin(ready) {
@@ -309,7 +308,7 @@ export class LiveClient {
     }
     judge(quality, seconds) {
         this.measured = quality;
-        this.tell("quality", { quality, seconds });
+        this.handlers.tell("quality", { quality, seconds });
     }
     /** Once all that was missed is known: the texts go out that the relay did not take before the line broke, functions run. */
     catchUp() {
@@ -324,11 +323,7 @@ export class LiveClient {
     }
     hear(pcm) {
         this.speaker?.write(pcm, this.rate);
-        this.tell("speech", { pcm, rate: this.rate });
-    }
-    tell(type, event) {
-        for (const handler of this.handlers.get(type) ?? [])
-            handler(event);
+        this.handlers.tell("speech", { pcm, rate: this.rate });
     }
     send(command) {
         if (this.socket?.readyState !== WebSocket.OPEN)
@@ -349,7 +344,7 @@ export class LiveClient {
         const { ref } = this.typed.add(text);
         if (this.current === "ready" && this.repeated)
             this.send({ type: "text", text, ref });
-        this.tell("typed", { waiting: this.typed.all });
+        this.handlers.tell("typed", { waiting: this.typed.all });
     }
     /** The typed turns that the relay has not accepted yet. */
     get waiting() {
@@ -417,10 +412,10 @@ export class LiveClient {
     }
     play() {
         if (this.speaker === null) {
-            const speaker = (this.speaker = new Player(OUTPUT_RATE, (canPlay) => this.tell("playback", { canPlay })));
+            const speaker = (this.speaker = new Player(OUTPUT_RATE, (canPlay) => this.handlers.tell("playback", { canPlay })));
             if (this.sink !== "")
                 void speaker.use(this.sink).catch(() => { }); // it is gone: the browser's choice plays
-            speaker.resume().catch(() => this.tell("playback", { canPlay: false }));
+            speaker.resume().catch(() => this.handlers.tell("playback", { canPlay: false }));
         }
         return this.speaker;
     }
@@ -468,14 +463,14 @@ export class LiveClient {
     }
     trouble(error) {
         const reason = error instanceof LiveError ? error.message : String(error);
-        this.tell("microphone", { on: false, sending: false, reason });
+        this.handlers.tell("microphone", { on: false, sending: false, reason });
     }
     speak(pcm) {
         if (this.socket?.readyState === WebSocket.OPEN && this.current === "ready" && this.socket.bufferedAmount < BACKLOG) {
             this.socket.send(pcm);
         }
         else {
-            this.tell("unsent", { seconds: pcm.byteLength / 2 / INPUT_RATE });
+            this.handlers.tell("unsent", { seconds: pcm.byteLength / 2 / INPUT_RATE });
         }
     }
     // Pictures

@@ -13,13 +13,14 @@
 import { Claim } from "./claim.js";
 import { devices, type Device } from "./devices.js";
 import { LiveError } from "./error.js";
+import { Handlers, type Events, type Handler, type OwnEvents, type State } from "./events.js";
 import { PageFunctions, type PageFunction } from "./functions.js";
 import { Heartbeat, type Quality } from "./heartbeat.js";
 import { hold } from "./hold.js";
 import type { Command, Ended, Ready, RelayMessage } from "./messages.js";
 import { INPUT_RATE, MAX_TEXT, OUTPUT_RATE, PROTOCOL, RESUME } from "./messages.js";
 import { Microphone } from "./microphone.js";
-import { Pictures, type Seen } from "./pictures.js";
+import { Pictures } from "./pictures.js";
 import { Player } from "./player.js";
 import { TypedTurns, type Typed } from "./typed.js";
 import { Video, type VideoKind } from "./video.js";
@@ -27,34 +28,7 @@ import { Voice } from "./voice.js";
 
 export * from "./messages.js";
 export { LiveError, Microphone, Player, Video };
-export type { Device, PageFunction, Quality, Typed, VideoKind };
-
-/** The state of the connection to the relay. `ended` is final: `connect()` begins another session. */
-export type State = "closed" | "connecting" | "ready" | "reconnecting" | "ended";
-
-/** What the client tells beside the messages of the relay. */
-export interface OwnEvents {
-  /** Every message of the relay, before the handlers of its type. `replayed`: it happened while the page was away. */
-  message: { message: RelayMessage; replayed: boolean };
-  state: { state: State; reason: string };
-  microphone: { on: boolean; sending: boolean; reason: string };
-  video: Seen;
-  /** Speech of the model: 16-bit PCM, which is being played as well. */
-  speech: { pcm: ArrayBuffer; rate: number };
-  /** Sound of the microphone that the line did not take in time. */
-  unsent: { seconds: number };
-  /** The typed turns that wait for the relay have changed: `waiting` has them. */
-  typed: { waiting: readonly Typed[] };
-  /** A typed turn was not accepted, or its session is over: give it back to the user. */
-  rejected: Typed & { reason: string };
-  /** Whether the browser plays what the model says. Where not, show a button that calls `startAudio()`. */
-  playback: { canPlay: boolean };
-  /** How well the line to the relay carries; `seconds` there and back, `null` where it is lost. */
-  quality: { quality: Quality; seconds: number | null };
-}
-
-type Events = OwnEvents & { [M in RelayMessage as M["type"]]: M };
-type Handler<E> = (event: E) => void;
+export type { Device, OwnEvents, PageFunction, Quality, State, Typed, VideoKind };
 
 export interface LiveOptions {
   /** The root of the relay, `ws:` or `http:`; the folder that this module was loaded from, if absent. */
@@ -81,7 +55,6 @@ export class LiveClient {
   /** The relay's first word, with the model and its tools; `null` before. */
   ready: Ready | null = null;
   private socket: WebSocket | null = null;
-  private handlers = new Map<string, Set<Handler<never>>>();
   private current: State = "closed";
   private opening: Promise<Ready> | null = null;
   private seen = 0; // the newest event that this page has
@@ -94,6 +67,7 @@ export class LiveClient {
   private last: Ended | null = null; // the last word of the session
   private heartbeat: Heartbeat | null = null;
   private measured: Quality | null = null;
+  private readonly handlers = new Handlers();
   private readonly typed = new TypedTurns();
   private readonly claim = new Claim();
   private readonly functions = new PageFunctions((id, value) => this.respond(id, value));
@@ -117,13 +91,13 @@ export class LiveClient {
         begin: () => void (this.ready?.activity === "manual" && this.send({ type: "activity_start" })),
         end: () => void this.send({ type: this.ready?.activity === "manual" ? "activity_end" : "audio_end" }),
         send: (pcm) => this.speak(pcm),
-        tell: (microphone) => this.tell("microphone", microphone),
+        tell: (microphone) => this.handlers.tell("microphone", microphone),
       },
       worklet,
     );
     this.pictures = new Pictures(
       (data) => void ((this.socket?.bufferedAmount ?? 0) < BACKLOG && this.send({ type: "video", data })),
-      (seen) => this.tell("video", seen),
+      (seen) => this.handlers.tell("video", seen),
     );
   }
 
@@ -133,9 +107,7 @@ export class LiveClient {
 
   /** Call `handler` for each event of this type. Returns a function that removes the handler. */
   on<K extends keyof Events>(type: K, handler: Handler<Events[K]>): () => void {
-    const handlers = this.handlers.get(type) ?? new Set();
-    this.handlers.set(type, handlers.add(handler as Handler<never>));
-    return () => handlers.delete(handler as Handler<never>);
+    return this.handlers.on(type, handler);
   }
 
   // The line
@@ -283,15 +255,15 @@ export class LiveClient {
 
   private enter(state: State, reason = ""): void {
     this.current = state;
-    this.tell("state", { state, reason });
+    this.handlers.tell("state", { state, reason });
   }
 
   /** There is no session any more, and nobody comes back to it: what it has not taken goes back to the user. */
   private finish(state: State, reason: string): void {
     const unsent = this.typed.clear();
     this.enter(state, reason);
-    for (const typed of unsent) this.tell("rejected", { ...typed, reason });
-    if (unsent.length > 0) this.tell("typed", { waiting: this.typed.all });
+    for (const typed of unsent) this.handlers.tell("rejected", { ...typed, reason });
+    if (unsent.length > 0) this.handlers.tell("typed", { waiting: this.typed.all });
   }
 
   private get key(): string {
@@ -322,10 +294,10 @@ export class LiveClient {
     if (message.type !== "ready" && "seq" in message) this.seen = message.seq!;
     const typed = this.typed.settled(message);
     this.functions.hear(message);
-    this.tell("message", { message, replayed });
-    this.tell(message.type, message as never);
-    if (typed !== null) this.tell("typed", { waiting: this.typed.all });
-    if (typed !== null && message.type === "error") this.tell("rejected", { ...typed, reason: message.message });
+    this.handlers.tell("message", { message, replayed });
+    this.handlers.tell(message.type, message as never);
+    if (typed !== null) this.handlers.tell("typed", { waiting: this.typed.all });
+    if (typed !== null && message.type === "error") this.handlers.tell("rejected", { ...typed, reason: message.message });
     this.catchUp();
   }
 
@@ -358,7 +330,7 @@ export class LiveClient {
 
   private judge(quality: Quality, seconds: number | null): void {
     this.measured = quality;
-    this.tell("quality", { quality, seconds });
+    this.handlers.tell("quality", { quality, seconds });
   }
 
   /** Once all that was missed is known: the texts go out that the relay did not take before the line broke, functions run. */
@@ -373,11 +345,7 @@ export class LiveClient {
 
   private hear(pcm: ArrayBuffer): void {
     this.speaker?.write(pcm, this.rate);
-    this.tell("speech", { pcm, rate: this.rate });
-  }
-
-  private tell<K extends keyof Events>(type: K, event: Events[K]): void {
-    for (const handler of this.handlers.get(type) ?? []) (handler as Handler<Events[K]>)(event);
+    this.handlers.tell("speech", { pcm, rate: this.rate });
   }
 
   private send(command: Command): boolean {
@@ -397,7 +365,7 @@ export class LiveClient {
     }
     const { ref } = this.typed.add(text);
     if (this.current === "ready" && this.repeated) this.send({ type: "text", text, ref });
-    this.tell("typed", { waiting: this.typed.all });
+    this.handlers.tell("typed", { waiting: this.typed.all });
   }
 
   /** The typed turns that the relay has not accepted yet. */
@@ -478,9 +446,9 @@ export class LiveClient {
 
   private play(): Player {
     if (this.speaker === null) {
-      const speaker = (this.speaker = new Player(OUTPUT_RATE, (canPlay) => this.tell("playback", { canPlay })));
+      const speaker = (this.speaker = new Player(OUTPUT_RATE, (canPlay) => this.handlers.tell("playback", { canPlay })));
       if (this.sink !== "") void speaker.use(this.sink).catch(() => {}); // it is gone: the browser's choice plays
-      speaker.resume().catch(() => this.tell("playback", { canPlay: false }));
+      speaker.resume().catch(() => this.handlers.tell("playback", { canPlay: false }));
     }
     return this.speaker;
   }
@@ -532,14 +500,14 @@ export class LiveClient {
 
   private trouble(error: unknown): void {
     const reason = error instanceof LiveError ? error.message : String(error);
-    this.tell("microphone", { on: false, sending: false, reason });
+    this.handlers.tell("microphone", { on: false, sending: false, reason });
   }
 
   private speak(pcm: ArrayBuffer): void {
     if (this.socket?.readyState === WebSocket.OPEN && this.current === "ready" && this.socket.bufferedAmount < BACKLOG) {
       this.socket.send(pcm);
     } else {
-      this.tell("unsent", { seconds: pcm.byteLength / 2 / INPUT_RATE });
+      this.handlers.tell("unsent", { seconds: pcm.byteLength / 2 / INPUT_RATE });
     }
   }
 

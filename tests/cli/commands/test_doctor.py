@@ -146,6 +146,16 @@ def test_a_model_that_is_silent_is_told(run, serve):
     assert "no answer in 0.05 s: the function was called, and the model was silent after it" in result.stdout
 
 
+def test_a_file_of_authorities_that_does_not_exist_is_a_fault_that_names_the_variable(tmp_path):
+    wrong, right = str(tmp_path / "nowhere.pem"), tmp_path / "ca.pem"
+    right.write_text("")
+    faults = [
+        f for f in environment({"SSL_CERT_FILE": wrong, "SSL_CERT_DIR": str(tmp_path)}) if f.ok is False
+    ]
+    assert [f.text for f in faults] == [f"SSL_CERT_FILE names {wrong}, which does not exist"]
+    assert all(finding.ok is None for finding in environment({"SSL_CERT_FILE": str(right)}))
+
+
 def test_what_is_set_is_told_without_what_may_be_secret():
     told = [
         finding.text

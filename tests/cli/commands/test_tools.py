@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 MODEL = "gemini-live-2.5-flash-preview"
 
 
@@ -50,3 +52,23 @@ def test_what_the_model_refuses_ends_it_too(run, agent):
     result = run("tools", f"{agent}:get_weather", "--model", "gemini-3.5-live-translate")
     assert result.exit_code == 1
     assert "calls no functions" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("tools", "--model"),
+        ("chat", "--model"),
+        ("chat", "--instructions"),
+        ("chat", "--voice"),
+        ("chat", "--language"),
+        ("chat", "--thinking"),
+        ("chat", "--base-url"),
+        ("web", "--host"),
+    ],
+)
+def test_an_option_that_is_empty_is_told_and_not_taken_for_none(run, agent, command, option):
+    result = run(command, agent, option, "")
+    assert result.exit_code == 2
+    assert "is empty: name one, or leave the option out" in " ".join(result.stderr.split())
+    assert option in result.stderr

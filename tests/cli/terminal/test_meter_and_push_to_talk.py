@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
-from livetools.audio.activity import Activity
+from livetools.audio.activity_detection import Activity
 from livetools.cli.terminal.meter_and_push_to_talk import PushToTalk, level, meter, metered, while_pressed
 
 pytestmark = pytest.mark.anyio

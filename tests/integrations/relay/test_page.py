@@ -8,8 +8,8 @@ from starlette.websockets import WebSocket
 from support.asgi import browser
 from support.waiting import everybody_waits, until_true
 
+from livetools.integrations.relay.event_log import EventLog
 from livetools.integrations.relay.limits import HEARTBEAT, MAX_NOTICES
-from livetools.integrations.relay.log import EventLog
 from livetools.integrations.relay.page import REPLACED, TOO_SLOW, Page
 from livetools.testing import FakeClock
 

@@ -22,7 +22,7 @@ from support.traced import Records, asked, calling, talking
 import livetools
 from livetools import Hooks
 from livetools.integrations import opentelemetry
-from livetools.integrations.telemetry import conversation
+from livetools.integrations.telemetry import session_spans
 
 pytestmark = pytest.mark.anyio
 
@@ -351,7 +351,7 @@ async def test_what_a_tool_has_left_behind_gets_the_same_span_before_and_after_i
 async def test_no_more_runs_than_a_bound_wait_for_the_end_of_their_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(conversation, "LATE", 1)
+    monkeypatch.setattr(session_spans, "LATE", 1)
     records, counted = Records(), []
 
     async def model(turn: Any) -> None:

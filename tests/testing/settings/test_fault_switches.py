@@ -54,6 +54,31 @@ def test_a_value_that_a_switch_does_not_take_is_told_with_what_it_takes(text, to
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("drop", 5, "drop=5: expected a share of the frames, from 0 to 1"),
+        ("garbage", -0.1, "garbage=-0.1: expected a share"),
+        ("reorder", float("nan"), "reorder=nan: expected a share"),
+        ("text_frame", "0.5", "text_frame='0.5': expected a share"),
+        ("stall", True, "stall=True: expected a share"),
+        ("oversize", None, "oversize=None: expected a share"),
+        ("never_setup", "no", "never_setup='no': expected nothing, or 0 or 1"),
+        ("flapping", 1.5, "flapping=1.5: expected a number of connections"),
+        ("slow_pong", float("inf"), "slow_pong=inf: expected a time in seconds"),
+    ],
+)
+def test_a_value_that_a_switch_does_not_take_is_refused_when_it_is_given_and_when_it_is_set(
+    name, value, told
+):
+    with pytest.raises(ConfigError, match=told):
+        Faults(**{name: value})
+    faults = Faults()
+    with pytest.raises(ConfigError, match=told):
+        setattr(faults, name, value)
+    assert faults == Faults()
+
+
+@pytest.mark.parametrize(
     ("keyword", "hint"),
     [
         ("seed", "use FakeLiveServer(seed=)"),
