@@ -155,6 +155,9 @@ def test_on_a_terminal_it_ends_cleanly(agent, key):
         terminal.until("get_weather says: 12 °C, rain.")
         terminal.until(PROMPT)
         if key == "Ctrl-C":
+            terminal.process.send_signal(signal.SIGINT)
+            terminal.until("Ctrl-C once more, or Ctrl-D, ends the conversation.")
+            terminal.until(PROMPT)
             terminal.interrupt()
         else:
             terminal.type("\x04")
