@@ -32,7 +32,7 @@ PROGRESS = ("progress_callback", "progress_handler")  # mcp's parameter, and fas
 Json = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
 
 
-class Client(Protocol):
+class MCPClient(Protocol):
     """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``.
 
     The three differ in what these take and give, so no narrower type is possible.
@@ -46,7 +46,7 @@ class Client(Protocol):
 
 
 async def toolset(
-    client: Client,
+    client: MCPClient,
     *,
     prefix: str | None = None,
     filter: Callable[[Any], bool] | None = None,  # the Tool of the client's own package
@@ -86,7 +86,7 @@ async def toolset(
     return Toolset(*(_tool(client, _plain(tool), prefix or "") for tool in listed))
 
 
-async def _listed(client: Client) -> list[Any]:
+async def _listed(client: MCPClient) -> list[Any]:
     """Every tool, over all pages. A cursor that comes again ends it: that server would never end."""
     page = await client.list_tools()
     if isinstance(page, list):  # fastmcp turns the pages itself
@@ -99,7 +99,7 @@ async def _listed(client: Client) -> list[Any]:
     return tools
 
 
-def _from(client: Client, cursor: str) -> dict[str, Any]:
+def _from(client: MCPClient, cursor: str) -> dict[str, Any]:
     """How this client is asked for the page at ``cursor``."""
     if "cursor" in inspect.signature(client.list_tools).parameters:
         return {"cursor": cursor}
@@ -108,7 +108,7 @@ def _from(client: Client, cursor: str) -> dict[str, Any]:
     return {"params": PaginatedRequestParams(cursor=cursor)}
 
 
-def _tool(client: Client, listed: Json, prefix: str) -> Tool:
+def _tool(client: MCPClient, listed: Json, prefix: str) -> Tool:
     call = getattr(client, "call_tool_mcp", client.call_tool)  # fastmcp's own call_tool remakes what came
     takes = inspect.signature(call).parameters
     handler = _Remote(call, listed["name"], next((name for name in PROGRESS if name in takes), None))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from livetools.setup.model_profiles import ModelProfile
 
-from .outcome import Json, Outcome, Part
+from .outcome import Json, Part, TalkOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Talk:
     early: bool = False
 
 
-Read: TypeAlias = Callable[[Mapping[str, Outcome], Mapping[str, Answer | Undecided], ModelProfile], Facts]
+Read: TypeAlias = Callable[[Mapping[str, TalkOutcome], Mapping[str, Answer | Undecided], ModelProfile], Facts]
 """The answers, from the outcomes by the names of the talks, from the facts that are known by now, and from the profile
 that is known of the model (to tell which of two values was expected that look alike)."""
 

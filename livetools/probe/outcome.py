@@ -95,7 +95,7 @@ class Ending:
 
 
 @dataclass(slots=True)
-class Outcome:
+class TalkOutcome:
     """One conversation. ``parts`` has an entry for each step that was played, as far as it came.
 
     ``opened``: ``setupComplete`` came. ``ending``: the service closed the connection.

@@ -30,7 +30,7 @@ from livetools.transport.websocket import WebSocket
 from .experiment_steps import spoke
 from .experiment_types import Experiment, Facts, Scene, Step, Talk, Undecided
 from .experiments import EXPERIMENTS
-from .outcome import Ending, Json, Outcome, Part, calls_in
+from .outcome import Ending, Json, Part, TalkOutcome, calls_in
 from .turn_experiments import HELLO
 
 SETUP_TIMEOUT = 10.0  # seconds; some refused settings show only in a setup that never completes
@@ -88,7 +88,7 @@ class Probe:
 
     async def _find_setup(self) -> None:
         """The plainest setup that the model accepts: speech or text, with a thinking level if it must have one."""
-        first: Outcome | None = None
+        first: TalkOutcome | None = None
         for modality in ("AUDIO", "TEXT"):
             for level in (None, "LOW"):
                 self._base = _base(
@@ -140,7 +140,7 @@ class Probe:
         except Exception as fault:  # a message of a shape that nobody has seen yet
             return _undecided(experiment, f"its messages could not be read ({type(fault).__name__})")
 
-    async def _play(self, talk: Talk) -> Outcome:
+    async def _play(self, talk: Talk) -> TalkOutcome:
         """One conversation; once more, if its end says nothing of what was sent.
 
         Raises :class:`Broken` if it ends like that again, and the error of a close that is not about the talk.
@@ -157,9 +157,9 @@ class Probe:
                 return outcome
         raise Broken(str(ending))
 
-    async def _converse(self, talk: Talk) -> Outcome:
+    async def _converse(self, talk: Talk) -> TalkOutcome:
         self.sessions += 1
-        outcome = Outcome()
+        outcome = TalkOutcome()
         endpoint = self.endpoint
         if talk.early and not (endpoint.vertexai or endpoint.asked):
             endpoint = replace(endpoint, api_version="v1alpha")
@@ -181,7 +181,7 @@ class Probe:
 class _Line:
     """One connection while its conversation is played."""
 
-    def __init__(self, transport: Transport, clock: Clock, outcome: Outcome) -> None:
+    def __init__(self, transport: Transport, clock: Clock, outcome: TalkOutcome) -> None:
         self._transport, self._clock, self._outcome = transport, clock, outcome
         self._calls: list[Json] = []
 

@@ -20,7 +20,7 @@ from .experiment_steps import (
     text,
 )
 from .experiment_types import Answer, Experiment, Facts, Scene, Step, Talk, Undecided, fixed, value
-from .outcome import Json, Outcome
+from .outcome import Json, TalkOutcome
 
 HELLO = say("Say: hello.")
 SENTENCE = say("Say: the quick brown fox jumps over the lazy dog.")
@@ -28,7 +28,7 @@ AT_ONCE = 0.5  # seconds after setupComplete within which a handle belongs to it
 IDLE = 4.0  # seconds without input in which handles are counted
 
 
-def _handles(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _handles(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """Whether and when handles come; the rest is what the messages of a turn look like."""
     unasked, asked = outcomes["unasked"], outcomes["asked"]
     first, turn, after = (asked.part(number) for number in range(3))
@@ -55,7 +55,7 @@ def _rhythm(times: list[float]) -> Answer:
     return Answer((None if len(gaps) < 2 else round(sum(gaps) / len(gaps), 1),), told)
 
 
-def _frames(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _frames(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """What the messages of one spoken turn hold."""
     turn = outcomes["turn"].part(0)
     if not turn.spoke:
@@ -89,7 +89,7 @@ def _kinds(event: Json) -> int:
     return sum(bool(event.get(name)) for name in ("modelTurn", "outputTranscription", "turnComplete"))
 
 
-def _default_modality(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _default_modality(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     part = outcomes["omitted"].part(0)
     types = [each["inlineData"].get("mimeType", "") for each in part.parts() if "inlineData" in each]
     if any(kind.startswith("video/") for kind in types):
@@ -101,7 +101,7 @@ def _default_modality(outcomes: Mapping[str, Outcome], facts: object, known: Mod
     return {"default_modality": Undecided("the model said nothing")}
 
 
-def _content(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _content(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """clientContent after a turn, with a role and without one."""
     role, bare = outcomes["role"], outcomes["bare"]
     found = _taken("content_mid_session", role, 1)
@@ -115,7 +115,7 @@ def _content(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile
     return {**found, "text_channel": channel, "needs_role": Answer((bare.refused,), why)}
 
 
-def _taken(field: str, outcome: Outcome, step: int) -> Facts:
+def _taken(field: str, outcome: TalkOutcome, step: int) -> Facts:
     """A message that is refused (closed for), honoured (answered) or ignored."""
     if not outcome.reached(step):
         return {field: Undecided(f"the conversation ended before it: {outcome.why}")}
@@ -126,14 +126,14 @@ def _taken(field: str, outcome: Outcome, step: int) -> Facts:
     return {field: Answer(("ignored",), f"no answer within {ANSWER:g} s")}
 
 
-def _media_chunks(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _media_chunks(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["chunks"]
     if outcome.refused:
         return {"media_chunks": Answer(("refused",), outcome.why)}
     return {"media_chunks": Answer(("honoured", "ignored"), "accepted, though it may be ignored")}
 
 
-def _context_update(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _context_update(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["update"]
     if outcome.refused:
         return {"context_update": Answer(("refused",), outcome.why)}
@@ -145,7 +145,7 @@ def _context_update(outcomes: Mapping[str, Outcome], facts: object, known: Model
     return {"context_update": Answer(("ignored",), "it followed the old instruction")}
 
 
-def _empty_turn(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _empty_turn(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["empty"]
     if outcome.refused:
         return {"empty_turn": Answer(("refused",), outcome.why)}
@@ -154,7 +154,7 @@ def _empty_turn(outcomes: Mapping[str, Outcome], facts: object, known: ModelProf
     return {"empty_turn": Answer(("ignored",), "the model said nothing")}
 
 
-def _interrupts(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _interrupts(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["cut"]
     if outcome.refused or not outcome.part(0).spoke:
         return {"text_interrupts": Undecided("the model did not speak long enough")}

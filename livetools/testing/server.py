@@ -44,10 +44,10 @@ from .live.resumption import SessionRegistry
 from .model.fake_call import FakeCall
 from .model.turn import Model, Turn
 from .net.accept import Acceptor
-from .net.connection import Connection, Receiver
+from .net.connection import Receiver, ServerConnection
 from .net.port import Port
 from .net.urls import Address
-from .recording_playback import Playback
+from .recording_playback import RecordingPlayback
 from .recordings.jsonl_file import Recording
 from .rest import endpoints
 from .service import Service
@@ -210,7 +210,7 @@ class FakeLiveServer(Address):
         )
         self.profile, self.strict, self.clock = profile, strict, self.service.clock
         self.registry = SessionRegistry(self.service)
-        self.playback: Playback | None = None
+        self.playback: RecordingPlayback | None = None
         self._acceptor = Acceptor(
             self._admit,
             self._http,
@@ -312,7 +312,7 @@ class FakeLiveServer(Address):
         if not recording.frames:
             raise ConfigError(f"{path}: there is nothing to play: no frame was recorded")
         server = cls(**options)
-        server.playback = Playback(recording, pace)
+        server.playback = RecordingPlayback(recording, pace)
         return server
 
     # -- its life
@@ -405,7 +405,7 @@ class FakeLiveServer(Address):
 
     # -- its sockets
 
-    def _admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
+    def _admit(self, connection: ServerConnection, request: Request) -> AbstractAsyncContextManager[Receiver]:
         """Returns the receiver of this client's frames: a conversation, or the recording that is played."""
         if self.playback is not None:
             return self.playback.admit(self.service, connection, request)

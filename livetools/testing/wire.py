@@ -39,7 +39,7 @@ class Frame:
         return f"{self.time:9.3f}  #{self.connection} {arrow} {readable(self.message)}"
 
 
-class Refused(Exception):
+class ServiceRefusal(Exception):
     """The service closes for this. ``reason`` is what it says, ``why`` what it means, for the log."""
 
     def __init__(self, code: int, reason: str, why: str = "") -> None:
@@ -84,7 +84,7 @@ def close_message(code: int, reason: str) -> Message:
 
 
 def decode(data: bytes) -> Message:
-    """The JSON object of a client's frame. Raises :class:`Refused` where the service would not accept it.
+    """The JSON object of a client's frame. Raises :class:`ServiceRefusal` where the service would not accept it.
 
     NaN and infinities are not JSON, a lone surrogate is not text, and 100 levels are enough.
     """
@@ -95,7 +95,7 @@ def decode(data: bytes) -> Message:
 
 
 def parse(data: bytes) -> Message:
-    """The JSON object of a frame, lone surrogates and all; :class:`Refused` if it is not one."""
+    """The JSON object of a frame, lone surrogates and all; :class:`ServiceRefusal` if it is not one."""
     try:
         message = json.loads(data.decode(), parse_constant=_no_constant)
     except ValueError as error:
@@ -105,7 +105,7 @@ def parse(data: bytes) -> Message:
     if data.count(b"{") + data.count(b"[") > DEPTH and _depth(message) > DEPTH:
         raise _too_deep()
     if not isinstance(message, dict):
-        raise Refused(
+        raise ServiceRefusal(
             1007,
             'Invalid JSON payload received. Unknown name "": Root element must be a message.',
             f"a frame is one JSON object, not a {type(message).__name__}",
@@ -113,14 +113,14 @@ def parse(data: bytes) -> Message:
     return message
 
 
-def _unreadable(data: bytes, why: str) -> Refused:
+def _unreadable(data: bytes, why: str) -> ServiceRefusal:
     excerpt = cut(data[:EXCERPT].decode(errors="replace"), 40)
-    return Refused(1007, f"Invalid JSON payload received. Unexpected token.\n{excerpt}", why)
+    return ServiceRefusal(1007, f"Invalid JSON payload received. Unexpected token.\n{excerpt}", why)
 
 
-def _too_deep() -> Refused:
+def _too_deep() -> ServiceRefusal:
     reason = "Invalid JSON payload received. Message too deep. Max recursion depth reached."
-    return Refused(1007, reason, f"a frame has at most {DEPTH} levels")
+    return ServiceRefusal(1007, reason, f"a frame has at most {DEPTH} levels")
 
 
 def _depth(value: object) -> int:

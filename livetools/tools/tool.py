@@ -42,26 +42,29 @@ class Decorator(Protocol):
     def __call__(self, target: Target, /) -> Target: ...
 
 
-class Mark(NamedTuple):
+class ToolMark(NamedTuple):
     """What ``@tool`` leaves on a function: its options, checked, and its annotations, resolved."""
 
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
 
-    def __reduce__(self) -> tuple[type[Mark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    def __reduce__(self) -> tuple[type[ToolMark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Without the executor. A cluster pickles a function of ``__main__`` by value, with its mark, to run it there;
         the executor that brings it holds connections and locks, and stays here."""
-        return Mark, ({key: value for key, value in self.options.items() if key != "executor"}, self.hints)
+        return ToolMark, (
+            {key: value for key, value in self.options.items() if key != "executor"},
+            self.hints,
+        )
 
-    def __copy__(self) -> Mark:
+    def __copy__(self) -> ToolMark:
         return self
 
-    def __deepcopy__(self, memo: object) -> Mark:
+    def __deepcopy__(self, memo: object) -> ToolMark:
         return self
 
 
 MARK = "__livetools__"
-UNMARKED = Mark({}, {})
+UNMARKED = ToolMark({}, {})
 
 
 @overload
@@ -129,14 +132,14 @@ def _mark(target: Any, options: Mapping[str, Any]) -> Any:
     except ToolDefinitionError as error:
         if not isinstance(error.__cause__, NameError):  # what it names may be defined further down
             raise
-    setattr(inner, MARK, Mark(kept, hints))
+    setattr(inner, MARK, ToolMark(kept, hints))
     return target
 
 
-def mark_of(target: object) -> Mark:
+def mark_of(target: object) -> ToolMark:
     """What ``@tool`` left on ``target``, if it did."""
     mark = getattr(target, MARK, UNMARKED)
-    return mark if isinstance(mark, Mark) else UNMARKED
+    return mark if isinstance(mark, ToolMark) else UNMARKED
 
 
 class Tool:
@@ -456,7 +459,7 @@ def _handler(target: Any, handler: Any, declared: object) -> Callable[..., Any] 
     return target  # type: ignore[no-any-return]  # a callable
 
 
-def _given(declared: Mapping[str, Any] | None, mark: Mark, options: Mapping[str, Any]) -> dict[str, Any]:
+def _given(declared: Mapping[str, Any] | None, mark: ToolMark, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options: those given, before ``@tool``'s, but a declaration's name and description before these."""
     if declared is None:
         return {**mark.options, **options}

@@ -124,7 +124,7 @@ def _is_own(connection: HTTPConnection, host: str) -> bool:
     return origin is None or origin.partition("://")[2] == host
 
 
-class Guarded:
+class AccessControl:
     """Adds :data:`HEADERS` to every answer, and asks the door about every visitor.
 
     It refuses websockets that do not come from a browser. The relay checks from whose page a browser's comes.

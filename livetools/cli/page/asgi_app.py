@@ -37,7 +37,7 @@ from livetools.session.listening.frame_tap import tap
 from livetools.session.session import Session
 from livetools.testing.wire import without_media
 
-from .access_control import Door, Guarded
+from .access_control import AccessControl, Door
 from .chosen_settings import Chosen, PageChoices, Vary, changed
 from .session_routes import TOKEN, Replay, SessionRoutes
 
@@ -68,7 +68,7 @@ class About:
 
 
 #: What runs beside the server; it may give the page's new sessions another opener.
-Follow: TypeAlias = Callable[["Page"], Coroutine[None, None, None]]
+Follow: TypeAlias = Callable[["PageApp"], Coroutine[None, None, None]]
 
 
 def page_app(
@@ -87,7 +87,7 @@ def page_app(
     opens sessions with the page's choices; without it the page offers none. ``files``: where sessions are kept.
     """
     histories = FrameHistories(files=files, agent=about.place, keeps_handles=not about.pretend)
-    page, door = Page(open_session, about, histories, vary), door or Door()
+    page, door = PageApp(open_session, about, histories, vary), door or Door()
     live = relay(page.agent, door.authorize, stores=histories.of, linger=linger, debug=True)
     kept = SessionRoutes(histories, live.is_open, page.end, about.replay)
 
@@ -116,12 +116,12 @@ def page_app(
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
         ],
-        middleware=[Middleware(Guarded, door=door)],
+        middleware=[Middleware(AccessControl, door=door)],
         lifespan=lifespan,
     )
 
 
-class Page:
+class PageApp:
     """What the app answers, and the agent that it gives to the relay."""
 
     def __init__(

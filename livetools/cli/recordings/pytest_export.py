@@ -12,7 +12,7 @@ from livetools.cli.agents.open_sessions import Choices, config_of
 from livetools.testing import Recording
 from livetools.testing.wire import Frame
 
-from .script_from_frames import Script, script_of
+from .script_from_frames import ScriptLines, script_of
 
 #: The name of a recording that stays in memory.
 IN_MEMORY = Path("in-memory.jsonl")
@@ -160,7 +160,7 @@ def _connect(choices: Choices, tools: str) -> str:
     return f"livetools.connect({', '.join(filter(None, [repr(choices.model or DEFAULT_MODEL), tools, *options]))})"
 
 
-def _deciding(subject: Subject, script: Script) -> str:
+def _deciding(subject: Subject, script: ScriptLines) -> str:
     """The part of the person: what was refused, and what was answered in the place of a function."""
     constants, cases = [], ""
     if subject.asks_approval:
@@ -178,12 +178,12 @@ def _deciding(subject: Subject, script: Script) -> str:
     return DECIDE.format(constants="\n".join(["", *constants]), cases=cases)
 
 
-def _past(script: Script) -> list[int]:
+def _past(script: ScriptLines) -> list[int]:
     """The numbers of the questions after whose answer the script continues. The last one is followed by ``over``."""
     return [n for n, question in enumerate(script.questions[:-1], 1) if question.goes_on]
 
 
-def _asking(script: Script, deciding: bool) -> list[str]:
+def _asking(script: ScriptLines, deciding: bool) -> list[str]:
     lines = ["group.start_soon(decide, session)"] if deciding else []
     for n, question in enumerate(script.questions, 1):
         lines.append(f"reply = await session.ask({question.text!r}){'  # spoken' if question.spoken else ''}")

@@ -12,7 +12,7 @@ from livetools.audio import pace
 from livetools.errors import ConfigError, LiveToolsError, SessionClosed, ToolError
 from livetools.evals.grading.expectations import Expectation, tools_named
 from livetools.evals.recording.conversation_record import Conversation, TurnRecord
-from livetools.evals.recording.event_recorder import Recorder
+from livetools.evals.recording.event_recorder import EventRecorder
 from livetools.evals.simulation.callers import Caller, Utterance, as_caller
 from livetools.evals.simulation.client_faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
 from livetools.evals.value_checks import UnknownTool, expect_approve, expect_number
@@ -119,7 +119,7 @@ async def play(case: Eval, conversation: Conversation | None = None, /, **option
     known = set(session.tools)
     case.check_names(known, final=False)
     began = anyio.current_time()
-    recorder = Recorder(conversation, lambda: anyio.current_time() - began, session.plan.transcribed)
+    recorder = EventRecorder(conversation, lambda: anyio.current_time() - began, session.plan.transcribed)
     line = Cuttable()
     slow = {fault.name: fault.seconds for fault in case.faults if isinstance(fault, SlowTool)}
     adjust(
@@ -146,7 +146,7 @@ class _Play:
     """A conversation under way. ``known`` gathers the tools of every agent that takes part in it."""
 
     def __init__(
-        self, case: Eval, session: Session, recorder: Recorder, line: Cuttable, known: set[str]
+        self, case: Eval, session: Session, recorder: EventRecorder, line: Cuttable, known: set[str]
     ) -> None:
         self.case, self.session, self.recorder, self.record = case, session, recorder, recorder.record
         self._line, self._known = line, known

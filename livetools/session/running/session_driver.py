@@ -10,7 +10,7 @@ from livetools.errors import ConcurrencyError, SetupTimeout
 from livetools.events import Call, Event, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.call_states import Phase, Record
-from livetools.protocol.calls.driver_actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.calls.driver_actions import Action, Close, Dial, EndSession, Hangup, Hurry, Outcome
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
@@ -84,7 +84,7 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.hang_up(link)
             case Hurry(link):
                 self.sockets.hurry(link)
-            case End(error):
+            case EndSession(error):
                 self._over(error)
             case _:
                 super().perform(action)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from livetools.setup.model_profiles import ModelProfile
-from livetools.testing.auth.client_identity import Caller
+from livetools.testing.auth.client_identity import ClientIdentity
 from livetools.testing.service import Service
-from livetools.testing.wire import Message, Refused
+from livetools.testing.wire import Message, ServiceRefusal
 
 from .fake_session import FakeSession
 from .user_input import rate_of
 
-Verdict: TypeAlias = Refused | None
+Verdict: TypeAlias = ServiceRefusal | None
 
 INVALID = "Request contains an invalid argument."
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
@@ -35,7 +35,7 @@ class Arrival:
     """A setup and who sent it, before there is a session."""
 
     service: Service
-    who: Caller
+    who: ClientIdentity
     setup: Message
     profile: ModelProfile
     resumed: FakeSession | None = None  # the conversation of its handle
@@ -71,16 +71,16 @@ def _key(arrival: Arrival) -> Verdict:
     if keys is None or (credential or "").startswith("auth_tokens/"):
         return None
     if credential is None:
-        return Refused(
+        return ServiceRefusal(
             1008,
             "Method doesn't allow unregistered callers (callers without established identity). "
             "Please use API Key or other form of API consumer identity to call this API.",
             "no key in x-goog-api-key, none in ?key=",
         )
     if not credential:
-        return Refused(1007, "API Key not found. Please pass a valid API key.", "the key is empty")
+        return ServiceRefusal(1007, "API Key not found. Please pass a valid API key.", "the key is empty")
     if credential not in keys:
-        return Refused(1007, "API key not valid. Please pass a valid API key.", "not one of api_keys")
+        return ServiceRefusal(1007, "API key not valid. Please pass a valid API key.", "not one of api_keys")
     return None
 
 
@@ -95,34 +95,44 @@ def _model(arrival: Arrival) -> Verdict:
             f"{name} is not found for API version {arrival.who.version}, or is not supported for "
             "bidiGenerateContent. Call ModelService.ListModels to see the list of available models."
         )
-    return Refused(1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name")
+    return ServiceRefusal(
+        1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name"
+    )
 
 
 def _modality(arrival: Arrival) -> Verdict:
     wanted = arrival.config("generationConfig", "responseModalities") or []
     if len(wanted) > 1:
-        return Refused(1007, INVALID, "a Live session answers in one modality")
+        return ServiceRefusal(1007, INVALID, "a Live session answers in one modality")
     if not wanted or wanted[0] in arrival.profile.modalities:
         return None
     can = ", ".join(sorted(arrival.profile.modalities))
     why = f"this model answers in {can}"
     if wanted[0] == "TEXT":
-        return Refused(*arrival.profile.refuses_text_with, why)
+        return ServiceRefusal(*arrival.profile.refuses_text_with, why)
     reason = f"The requested combination of response modalities ({wanted[0]}) is not supported by the model."
-    return Refused(1007, reason, why)
+    return ServiceRefusal(1007, reason, why)
 
 
 def _thinking(arrival: Arrival) -> Verdict:
     thinking = arrival.config("generationConfig", "thinkingConfig") or {}
     level, profile = thinking.get("thinkingLevel"), arrival.profile
     if level is None and profile.thinking_level == "required":
-        return Refused(1007, "Thinking level must be specified for this model.", "thinkingLevel is required")
+        return ServiceRefusal(
+            1007, "Thinking level must be specified for this model.", "thinkingLevel is required"
+        )
     if level is not None and profile.thinking_level == "refused":
-        return Refused(1007, "Thinking level is not supported for this model.", "it thinks without levels")
+        return ServiceRefusal(
+            1007, "Thinking level is not supported for this model.", "it thinks without levels"
+        )
     if level is not None and level not in profile.thinking_levels:
-        return Refused(1007, INVALID, f"its thinking levels are {', '.join(sorted(profile.thinking_levels))}")
+        return ServiceRefusal(
+            1007, INVALID, f"its thinking levels are {', '.join(sorted(profile.thinking_levels))}"
+        )
     if "thinkingBudget" in thinking and profile.thinking_budget == "refused":
-        return Refused(1007, "Thinking budget is not supported for this model.", "it has no thinking budget")
+        return ServiceRefusal(
+            1007, "Thinking budget is not supported for this model.", "it has no thinking budget"
+        )
     return None
 
 
@@ -131,9 +141,11 @@ def _proactivity(arrival: Arrival) -> Verdict:
     if asked is None:
         return None
     if verdict == "refused":
-        return Refused(1007, INVALID, "this model cannot be proactive")
+        return ServiceRefusal(1007, INVALID, "this model cannot be proactive")
     if verdict == "always" and False in asked.values():
-        return Refused(1007, INVALID, "this model is always proactive, and that cannot be switched off")
+        return ServiceRefusal(
+            1007, INVALID, "this model is always proactive, and that cannot be switched off"
+        )
     return None
 
 
@@ -145,14 +157,14 @@ def _extras(arrival: Arrival) -> Verdict:
         (("contextWindowCompression",), profile.compression),
     ):
         if arrival.config(*path) is not None and verdict == "refused":
-            return Refused(1007, INVALID, f"this model does not take {'.'.join(path)}")
+            return ServiceRefusal(1007, INVALID, f"this model does not take {'.'.join(path)}")
     # 3.8 takes the field and closes at the first content (2026-09-25): see content()
     affective = arrival.config("generationConfig", "enableAffectiveDialog")
     if affective and profile.affective_dialog == "refused" and profile.proactivity != "always":
-        return Refused(1007, INVALID, "this model has no affective dialog")
+        return ServiceRefusal(1007, INVALID, "this model has no affective dialog")
     unsupported = set(arrival.config("generationConfig") or {}) & UNSUPPORTED
     if unsupported:
-        return Refused(1007, INVALID, f"Live takes no generationConfig.{min(unsupported)}")
+        return ServiceRefusal(1007, INVALID, f"Live takes no generationConfig.{min(unsupported)}")
     return None
 
 
@@ -175,7 +187,7 @@ def _coverage(arrival: Arrival) -> Verdict:
     if coverage in (None, "TURN_COVERAGE_UNSPECIFIED") or coverage in arrival.profile.turn_coverages:
         return None
     reason = f"Invalid value at 'setup.realtime_input_config.turn_coverage' (TurnCoverage), \"{coverage}\""
-    return Refused(1007, reason, "Vertex AI does not take this turn coverage (2026-10-09)")
+    return ServiceRefusal(1007, reason, "Vertex AI does not take this turn coverage (2026-10-09)")
 
 
 def _voice(arrival: Arrival) -> Verdict:
@@ -184,7 +196,7 @@ def _voice(arrival: Arrival) -> Verdict:
     if voice is None or voice in arrival.profile.voices:
         return None
     reason = f"Requested voice api_name '{voice}' is not available for model {arrival.setup.get('model')}"
-    return Refused(1007, reason, f"its voices are {', '.join(sorted(arrival.profile.voices))}")
+    return ServiceRefusal(1007, reason, f"its voices are {', '.join(sorted(arrival.profile.voices))}")
 
 
 def _builtin_tools(arrival: Arrival) -> Verdict:
@@ -192,13 +204,13 @@ def _builtin_tools(arrival: Arrival) -> Verdict:
     named = {name for tool in tools for name in tool}
     strange = (named & {"googleSearch", "codeExecution", "urlContext", "googleMaps"}) - profile.builtin_tools
     if strange - profile.idle_tools:
-        return Refused(1007, INVALID, f"this model has no {', '.join(sorted(strange))}")
+        return ServiceRefusal(1007, INVALID, f"this model has no {', '.join(sorted(strange))}")
     if "functionDeclarations" not in named:
         return None
     if not profile.functions:
-        return Refused(1007, INVALID, "this model calls no functions")
+        return ServiceRefusal(1007, INVALID, "this model calls no functions")
     if "googleSearch" in named and not profile.mixes_search:
-        return Refused(1007, INVALID, "this model takes googleSearch or functions, not both")
+        return ServiceRefusal(1007, INVALID, "this model takes googleSearch or functions, not both")
     return None
 
 
@@ -207,22 +219,26 @@ def _functions(arrival: Arrival) -> Verdict:
     for path, declaration in arrival.declarations():
         name = declaration.get("name") or ""
         if not NAME.fullmatch(name):
-            return Refused(1007, BAD_NAME, f"setup.{path}.name is {name!r}")
+            return ServiceRefusal(1007, BAD_NAME, f"setup.{path}.name is {name!r}")
         if name in seen:
-            return Refused(1007, f"Duplicate function declaration found: {name}", f"setup.{path}")
+            return ServiceRefusal(1007, f"Duplicate function declaration found: {name}", f"setup.{path}")
         seen.add(name)
         if declaration.get("behavior") == "BLOCKING" and arrival.profile.blocking == "refused":
             reason = "BLOCKING function calls are not supported for this model."
-            return Refused(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
+            return ServiceRefusal(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
         if "parameters" in declaration and "parametersJsonSchema" in declaration:
-            return Refused(1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both")
+            return ServiceRefusal(
+                1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both"
+            )
         parameters, vertex = declaration.get("parameters"), arrival.who.vertex
         if fault := parameters_fault(parameters, f"setup.{path}.parameters", vertex=vertex):
             return fault
         if takes_nothing(parameters):
             arrival.service.note(f"setup.{path}.parameters is an empty object, which older services refuse")
     if len(seen) > 512:
-        return Refused(1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}")
+        return ServiceRefusal(
+            1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}"
+        )
     return None
 
 
@@ -232,11 +248,15 @@ def _handle(arrival: Arrival) -> Verdict:
         return None
     session = arrival.resumed
     if session is None:
-        return Refused(*arrival.profile.unknown_handle, f"the handle {handle!r} is unknown or has expired")
+        return ServiceRefusal(
+            *arrival.profile.unknown_handle, f"the handle {handle!r} is unknown or has expired"
+        )
     if _name(session.setup) != _name(arrival.setup):
-        return Refused(1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}")
+        return ServiceRefusal(
+            1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}"
+        )
     if session.connection is not None and session.connection.open:
-        return Refused(
+        return ServiceRefusal(
             1011, "Internal error encountered.", "a resume is refused while the old connection is open"
         )
     return None
@@ -276,22 +296,22 @@ def _roles(session: FakeSession, body: Message) -> Verdict:
     for content in body.get("turns") or []:
         role = content.get("role")
         if role is None and session.profile.needs_role:
-            return Refused(1007, INVALID, "this model wants a role on each turn")
+            return ServiceRefusal(1007, INVALID, "this model wants a role on each turn")
         if role not in (None, "user", "model"):
-            return Refused(
+            return ServiceRefusal(
                 1007, "Please use a valid role: user, model.", f"the role {role!r} is not one of Live's"
             )
         answers = any("functionResponse" in part for part in content.get("parts") or [])
         if role == "model" and answers:
             reason = "Content with role 'model' can't contain 'functionResponse' part"
-            return Refused(1007, reason, "an answer is the user's")
+            return ServiceRefusal(1007, reason, "an answer is the user's")
     return None
 
 
 def _mid_session(session: FakeSession, _: Message) -> Verdict:
     if session.profile.content_mid_session != "refused" or session.input.seeding or not session.queue.begun:
         return None
-    return Refused(
+    return ServiceRefusal(
         1007, INVALID, "this model takes clientContent only before its first turn; send realtime text"
     )
 
@@ -303,20 +323,20 @@ def _seeded_calls(session: FakeSession, body: Message) -> Verdict:
     if not any("functionCall" in part for part in parts):
         return None
     # Met with pydantic-ai 2.68.
-    return Refused(1007, INVALID, "this model takes no function calls in a history; leave them out")
+    return ServiceRefusal(1007, INVALID, "this model takes no function calls in a history; leave them out")
 
 
 def _affective(session: FakeSession, _: Message) -> Verdict:
     asked = (session.setup.get("generationConfig") or {}).get("enableAffectiveDialog")
     if asked and session.profile.affective_dialog == "refused":
-        return Refused(1007, INVALID, "this model has no affective dialog, and says so only now")
+        return ServiceRefusal(1007, INVALID, "this model has no affective dialog, and says so only now")
     return None
 
 
 def _chunks(session: FakeSession, body: Message) -> Verdict:
     if "mediaChunks" in body and session.profile.media_chunks == "refused":
         reason = "realtime_input.media_chunks is deprecated. Use audio, video, or text instead."
-        return Refused(1007, reason, "only older models take mediaChunks")
+        return ServiceRefusal(1007, reason, "only older models take mediaChunks")
     return None
 
 
@@ -324,14 +344,16 @@ def _activity(session: FakeSession, body: Message) -> Verdict:
     manual, active = session.input.manual, session.input.in_activity
     if not manual and ("activityStart" in body or "activityEnd" in body):
         reason = "Explicit activity control is not supported when automatic activity detection is enabled."
-        return Refused(1007, reason, "set automaticActivityDetection.disabled")
+        return ServiceRefusal(1007, reason, "set automaticActivityDetection.disabled")
     if manual and body.get("audioStreamEnd"):
-        return Refused(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
+        return ServiceRefusal(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
     sound = "audio" in body or "mediaChunks" in body
     if manual and sound and not (active or "activityStart" in body):
-        return Refused(1007, INVALID, "audio outside an activity, and automatic activity detection is off")
+        return ServiceRefusal(
+            1007, INVALID, "audio outside an activity, and automatic activity detection is off"
+        )
     if "activityEnd" in body and active and session.input.empty and session.profile.turn_complete:
-        return Refused(1007, INVALID, "an activity without sound or text")
+        return ServiceRefusal(1007, INVALID, "an activity without sound or text")
     return None
 
 
@@ -340,11 +362,11 @@ def _rate(session: FakeSession, body: Message) -> Verdict:
     if "audio" not in body:
         return None
     if not mime.startswith("audio/"):
-        return Refused(1007, INVALID, f"audio of the type {mime!r}; audio/pcm;rate=16000 is usual")
+        return ServiceRefusal(1007, INVALID, f"audio of the type {mime!r}; audio/pcm;rate=16000 is usual")
     before, rate = session.input.rate, rate_of(mime)
     if before is not None and rate != before:
         reason = f"Sample rate changed from previously {before} to {rate}, which is not supported."
-        return Refused(1007, reason, "the sample rate of a session cannot change")
+        return ServiceRefusal(1007, reason, "the sample rate of a session cannot change")
     return None
 
 
@@ -355,7 +377,7 @@ def _blocked(session: FakeSession, body: Message) -> Verdict:
     if not waiting:
         return None
     reason = "Operation is not implemented, or supported, or enabled."
-    return Refused(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
+    return ServiceRefusal(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
 
 
 def _answers(session: FakeSession, body: Message) -> Verdict:
@@ -378,7 +400,7 @@ def _reference(answer: Message) -> Verdict:
     for name in _references(answer.get("response")):
         if name not in names:
             reason = f"The referenced name `{name}` does not match to a display_name"
-            return Refused(
+            return ServiceRefusal(
                 1007, reason, "a key $ref in a response names a part; send other references as text"
             )
     return None
@@ -397,13 +419,13 @@ def _responses(session: FakeSession, body: Message) -> Verdict:
     for response in body.get("functionResponses") or []:
         if "scheduling" in response and session.profile.scheduling == "refused":
             reason = "Function response scheduling is not supported for this model."
-            return Refused(1007, reason, "leave scheduling out of the response")
+            return ServiceRefusal(1007, reason, "leave scheduling out of the response")
         if (refused := _reference(response)) is not None:
             return refused
         for part in response.get("parts") or []:
             mime = (part.get("inlineData") or part.get("fileData") or {}).get("mimeType")
             if mime not in session.profile.media:
-                return Refused(1007, INVALID, f"this model reads no {mime} in FunctionResponse.parts")
+                return ServiceRefusal(1007, INVALID, f"this model reads no {mime} in FunctionResponse.parts")
     return None
 
 
@@ -411,7 +433,7 @@ def _update(session: FakeSession, _: Message) -> Verdict:
     if session.profile.context_update != "refused":
         return None
     reason = 'Invalid JSON payload received. Unknown name "contextUpdate": Cannot find field.'
-    return Refused(1007, reason, "only 3.8 and later take contextUpdate")
+    return ServiceRefusal(1007, reason, "only 3.8 and later take contextUpdate")
 
 
 MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
@@ -427,7 +449,7 @@ MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
 FORMATS = {"STRING": {"enum", "date-time"}}  # what the Gemini API takes; numbers take any
 
 
-def parameters_fault(parameters: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
+def parameters_fault(parameters: Message | None, path: str, *, vertex: bool = False) -> ServiceRefusal | None:
     """The first thing in a function's ``parameters`` that the service would close for; ``None`` if nothing is.
 
     An OBJECT without properties is taken here and nowhere below: 2.5 native audio completed a setup with one and
@@ -443,26 +465,26 @@ def takes_nothing(parameters: Message | None) -> bool:
     return "properties" in (parameters or {}) and kind == "OBJECT" and set(said) <= {"description", "title"}
 
 
-def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
+def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> ServiceRefusal | None:
     """The first thing in this schema that the service would close for; ``None`` if nothing is."""
     if schema is None:
         return None
     kind = str(schema.get("type") or "").upper()
     if kind == "ARRAY" and "items" not in schema:
-        return Refused(1007, f"* {path}.items: missing field.", "an ARRAY says what its items are")
+        return ServiceRefusal(1007, f"* {path}.items: missing field.", "an ARRAY says what its items are")
     properties = schema.get("properties") or {}
     if kind == "OBJECT" and "properties" in schema and not properties:
-        return Refused(
+        return ServiceRefusal(
             1007, f"* {path}.properties: should be non-empty for OBJECT type", "leave parameters out"
         )
     missing = [name for name in schema.get("required") or [] if name not in properties]
     if missing:
         reason = f"* {path}.required[0]: property is not defined"
-        return Refused(1007, reason, f"required names {missing[0]!r}, which is not a property")
+        return ServiceRefusal(1007, reason, f"required names {missing[0]!r}, which is not a property")
     wrong = schema.get("format")
     if wrong is not None and not vertex and kind in FORMATS and wrong not in FORMATS[kind]:
         reason = f"* {path}.format: only 'enum' and 'date-time' are supported for STRING type"
-        return Refused(1007, reason, f"the format {wrong!r}")
+        return ServiceRefusal(1007, reason, f"the format {wrong!r}")
     inner = [(f"{path}.properties[{name}]", each) for name, each in properties.items()]
     inner += [(f"{path}.items", schema["items"])] if "items" in schema else []
     inner += [(f"{path}.any_of[{n}]", each) for n, each in enumerate(schema.get("anyOf") or [])]

@@ -14,7 +14,7 @@ from websockets.http11 import Request
 
 from livetools.testing.wire import SILENT
 
-from .connection import Connection, Receiver
+from .connection import Receiver, ServerConnection
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
 HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
@@ -42,7 +42,7 @@ class Acceptor:
 
     def __init__(
         self,
-        admit: Callable[[Connection, Request], AbstractAsyncContextManager[Receiver]],
+        admit: Callable[[ServerConnection, Request], AbstractAsyncContextManager[Receiver]],
         http: Callable[[ByteStream, bytes], Awaitable[None]],
         failed: Callable[[Exception], None],
         secured: Callable[[], ssl.SSLContext | None] = lambda: None,
@@ -51,7 +51,7 @@ class Acceptor:
     ) -> None:
         self._admit, self._http, self._failed, self._note = admit, http, failed, note
         self._secured, self._lag = secured, lag
-        self.connections: set[Connection] = set()
+        self.connections: set[ServerConnection] = set()
         self._count = 0
 
     async def serve(self, stream: SocketStream) -> None:
@@ -96,7 +96,7 @@ class Acceptor:
 
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
         self._count += 1
-        connection = Connection(self._count, stream)
+        connection = ServerConnection(self._count, stream)
         request = await connection.accept(head)
         if request is None:
             return

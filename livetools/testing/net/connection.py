@@ -33,7 +33,7 @@ NO_CODE, BROKEN = 1005, (1006, 1015)  # codes that no close frame may carry
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
-class Gone(Exception):
+class SocketClosed(Exception):
     """The socket is closed: nothing can be sent on it."""
 
 
@@ -46,7 +46,7 @@ class _Protocol(ServerProtocol):
         super().recv_frame(frame)
 
 
-class Connection:
+class ServerConnection:
     """A websocket to one client. Methods may be called from any task; frames leave in the order of the calls.
 
     ``number`` counts sockets over the life of the server. ``closed_by`` is ``None`` while it is open, then
@@ -90,9 +90,9 @@ class Connection:
         return request if self.open else None
 
     async def send(self, data: bytes, *, text: bool = False) -> None:
-        """Send one frame, whole or not at all; raises :class:`Gone`. Cancelling waits until it is written."""
+        """Send one frame, whole or not at all; raises :class:`SocketClosed`. Cancelling waits until it is written."""
         if not self.open:
-            raise Gone(f"connection {self.number} is closed")
+            raise SocketClosed(f"connection {self.number} is closed")
         (self._protocol.send_text if text else self._protocol.send_binary)(data)
         self._held += len(data)
         if not self._together or self._held > BREATH:
@@ -100,7 +100,7 @@ class Connection:
 
     @contextlib.asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """What is sent inside may leave in one write, at the latest at the end; raises :class:`Gone` as ``send`` does.
+        """What is sent inside may leave in one write, at the latest at the end. Raises :class:`SocketClosed`.
 
         A write costs more than all else that a frame needs: it wakes the reader, who may share the processor.
         """
@@ -117,7 +117,7 @@ class Connection:
     async def _written(self) -> None:
         await self._flush()
         if not self.open:
-            raise Gone(f"connection {self.number} broke")
+            raise SocketClosed(f"connection {self.number} broke")
 
     async def send_half(self, data: bytes) -> None:
         """Write the first half of a frame, and break the line."""

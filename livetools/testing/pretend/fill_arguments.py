@@ -78,7 +78,7 @@ class _Span:
     rank: int
 
 
-class Reader:
+class QuestionReader:
     """Reads values out of a question, each piece of it once.
 
     ``spoken`` are words that belong to the function itself (its name), and so are nobody's value.
@@ -121,7 +121,7 @@ class Reader:
                 continue
             if at < len(self.tokens) and at not in self.used:
                 run = self._run(at, free=False) or [at]
-                said = Reader([replace(self.tokens[i], first=False) for i in run])
+                said = QuestionReader([replace(self.tokens[i], first=False) for i in run])
                 value, _ = said._value(name, schema, True)
                 if value is not MISSING:
                     self.used.update(range(here, run[-1] + 1))

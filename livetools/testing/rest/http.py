@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import anyio
 from anyio.abc import ByteStream
 
-from livetools.testing.wire import SILENT, Message, Refused, decode, utf8
+from livetools.testing.wire import SILENT, Message, ServiceRefusal, decode, utf8
 
 BODY_LIMIT = 64 * 1024 * 1024  # bytes of a request's body
 LINE_LIMIT = 4 * 1024  # bytes of a line between two chunks
@@ -136,7 +136,7 @@ def json_body(request: HttpRequest) -> Message:
     """The JSON object in a request's body, ``{}`` if the body is empty. Raises ``HttpError``."""
     try:
         return decode(request.body or b"{}")
-    except Refused as refusal:
+    except ServiceRefusal as refusal:
         raise error(400, f"{refusal.reason} ({refusal.why})") from None
 
 

@@ -25,7 +25,7 @@ class _Paused(TurnCancelled):
     """The rest of the turn waits for the answers that the next request brings."""
 
 
-class RestRequest:
+class RestChannel:
     """What a :class:`Turn` speaks through when it came by REST: the same verbs as a Live session.
 
     What only a socket can do (raw frames, cancellations, goAway) does nothing; ``close`` and ``drop`` are

@@ -55,7 +55,7 @@ _SHARED = (
 _FIRST = {"image": "an image", "audio": "a sound", "video": "a video"}
 
 
-class Media(NamedTuple):
+class MediaPart(NamedTuple):
     """A part of a function response, and what the model reads in its place: its kind, its type and its size."""
 
     part: Part
@@ -73,7 +73,7 @@ def type_of(data: bytes) -> str | None:
     return None
 
 
-def media_of(value: object) -> Media | None:
+def media_of(value: object) -> MediaPart | None:
     """The media that ``value`` is: encoded bytes, a ``PIL.Image``, google-genai's ``Part`` or ``Blob`` with data or a
     file, or the dict of such a part. ``None`` for anything else.
     """
@@ -121,8 +121,8 @@ def words_of(part: Part) -> str:
     return f"[{what}: {kind}, {len(inline['data'].rstrip('=')) * 3 // 4} bytes]"
 
 
-def _media(part: Part) -> Media:
-    return Media(part, words_of(part))
+def _media(part: Part) -> MediaPart:
+    return MediaPart(part, words_of(part))
 
 
 def _part(item: object) -> Part:

@@ -58,7 +58,7 @@ import msgspec
 from livetools.errors import ToolError
 from livetools.log import get_logger
 
-from .media import BYTES, Media, Part, is_function_response, media_of, parts
+from .media import BYTES, MediaPart, Part, is_function_response, media_of, parts
 from .tool_result import ToolResult
 
 log = get_logger("livetools.tools")
@@ -193,7 +193,7 @@ def _dict(value: dict[Any, Any], above: Above) -> Json:
     return made if ordinary else _checked(made, value)
 
 
-def _media_in(value: Mapping[Any, Any]) -> Media | None:
+def _media_in(value: Mapping[Any, Any]) -> MediaPart | None:
     """The media that a dict holds as the API has them; one that only looks like that is a dict as any other."""
     try:
         return media_of(value)
@@ -355,7 +355,7 @@ def _special(value: object, above: Above) -> Json:
     return _ORDINARY
 
 
-def _shown(media: Media, above: Above) -> str:
+def _shown(media: MediaPart, above: Above) -> str:
     above[0].found.append(media.part)
     return media.words
 

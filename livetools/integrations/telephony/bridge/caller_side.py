@@ -10,7 +10,7 @@ import anyio
 from livetools.audio.pcm import INPUT_RATE, SAMPLE, Resampler
 from livetools.errors import LiveToolsError
 from livetools.integrations.shared.sound_ahead import MAX_AHEAD, SoundAhead
-from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.sound.call_recording import CallRecording
 from livetools.integrations.telephony.sound.codec import Codec
 from livetools.integrations.telephony.sound.reorder import Reorder
 from livetools.log import get_logger
@@ -36,7 +36,7 @@ class CallerSide:
     """Queues what the caller says and presses for the model. It never waits; when it is full the oldest sound is
     dropped."""
 
-    def __init__(self, codec: Codec, rate: int, recording: Recording | None = None) -> None:
+    def __init__(self, codec: Codec, rate: int, recording: CallRecording | None = None) -> None:
         self._codec, self._rate, self._recording = codec, rate, recording
         self._order = Reorder()
         self._whole = Samples()

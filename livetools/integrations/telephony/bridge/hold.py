@@ -28,7 +28,7 @@ from livetools.session.running.clock import Clock
 from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import make_wake
 
-from .model_speech import Speech
+from .model_speech import ModelSpeech
 
 #: Seconds of silence, from the beginning of a call on, after which the sound begins.
 PATIENCE = 1.5
@@ -43,7 +43,7 @@ class Hold:
     speaks, or is interrupted. A model that speaks while the tool runs, and is silent again, is followed by the sound
     too; after the end of that turn it is not, because the conversation continues beside the tool."""
 
-    def __init__(self, sound: bytes, speech: Speech, clock: Clock) -> None:
+    def __init__(self, sound: bytes, speech: ModelSpeech, clock: Clock) -> None:
         self._sound, self._speech, self._clock = sound, speech, clock
         self._at = 0  # bytes of the sound that were played
         self._open: set[str] = set()  # calls

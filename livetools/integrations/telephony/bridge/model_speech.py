@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from livetools.audio.pcm import Resampler
 from livetools.integrations.telephony.providers.provider import Message, Provider
-from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.sound.call_recording import CallRecording
 from livetools.integrations.telephony.sound.codec import Codec
 from livetools.integrations.telephony.sound.tones import checked_keys, keypad
 from livetools.session.running.clock import Clock
@@ -17,12 +17,12 @@ _LEAST, _MOST = 0.02, 10.0
 SLOW = 2.0
 
 
-class Speech:
+class ModelSpeech:
     """Makes the messages of everything that a caller hears. A mark follows each piece of speech: it tells that it was
     heard. The tones of keys have a mark too, the hold sound has none, and neither counts as heard."""
 
     def __init__(
-        self, provider: Provider, codec: Codec, clock: Clock, recording: Recording | None = None
+        self, provider: Provider, codec: Codec, clock: Clock, recording: CallRecording | None = None
     ) -> None:
         self.plays_until = clock.now()  # by the clock, if the line is as fast as its sound
         self._provider, self._codec, self._clock, self._recording = provider, codec, clock, recording

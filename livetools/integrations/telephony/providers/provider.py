@@ -33,7 +33,7 @@ MAX_ID = 256
 KEYS = frozenset("0123456789*#ABCD")
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """The call is not taken: the websocket is closed with this code and reason."""
 
     def __init__(self, code: int, reason: str) -> None:
@@ -173,7 +173,7 @@ class Provider:
         """The message that drops what was sent and not played. ``None``, as it is here: the provider plays it all."""
 
 
-class Reader:
+class ProviderReader:
     """Reads the messages of one call through its provider, and checks what the provider makes of them."""
 
     def __init__(self, provider: Provider) -> None:
@@ -184,14 +184,14 @@ class Reader:
     def read(self, message: Message) -> Heard | None:
         """What it says; ``None`` for nothing, and for what cannot be. A second start says nothing.
 
-        Raises, before the start, :class:`Refused` and ``PermissionError``.
+        Raises, before the start, :class:`CallRefused` and ``PermissionError``.
         """
         if len(message) > LONGEST:
             return None
         try:
             return self._checked(self._provider.read(message))
         except Exception as error:  # by a stranger's message: it must not end the call
-            if isinstance(error, Refused | PermissionError) and not self._started:
+            if isinstance(error, CallRefused | PermissionError) and not self._started:
                 raise
             self._tell(error)
         return None
@@ -240,9 +240,9 @@ _METHODS = [name for name, value in vars(Provider).items() if not name.startswit
 
 
 def checked_id(value: object, name: str) -> str:
-    """The id. Raises :class:`Refused` where it is missing, or no short text."""
+    """The id. Raises :class:`CallRefused` where it is missing, or no short text."""
     if not (isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable()):
-        raise Refused(
+        raise CallRefused(
             1002, f"the start frame has no {name}: a text of at most {MAX_ID} characters is expected"
         )
     return value
