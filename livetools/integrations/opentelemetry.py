@@ -36,7 +36,7 @@ try:
 except ImportError as error:
     raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
-from .telemetry.attributes import CANCELLED, Attributes, as_json
+from .telemetry.attributes import ERROR_OF_CANCELLED, Attributes, as_json
 from .telemetry.instruments import Instruments
 from .telemetry.runs import LateSpan, begin, record
 from .telemetry.session_spans import SessionSpans
@@ -145,7 +145,7 @@ class _Tracing(Hooks):
         self._end(call, type(error).__qualname__, say)
 
     def on_cancel(self, call: Call) -> None:
-        self._end(call, CANCELLED)
+        self._end(call, ERROR_OF_CANCELLED)
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
         run = self._runs.get(id(call))

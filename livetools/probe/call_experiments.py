@@ -9,7 +9,7 @@ from livetools.setup.model_profiles import ModelProfile
 
 from .experiment_steps import (
     ANSWER,
-    ASK,
+    ASK_FOR_CODE_WORD,
     CODE_WORD,
     QUIET,
     SILENCE,
@@ -24,9 +24,9 @@ from .experiment_steps import (
     spoke_or_cancelled,
 )
 from .experiment_types import Answer, Experiment, Facts, Step, Talk, Undecided, fixed, value
-from .outcome import Json, TalkOutcome
+from .outcome import JsonObject, TalkOutcome
 
-WEATHER: Json = {
+WEATHER: JsonObject = {
     "name": "get_weather",
     "description": "Returns the weather in a city. Call it each time the user asks for the weather.",
     "parametersJsonSchema": {
@@ -44,7 +44,7 @@ ID_STYLES = {
 }
 
 
-def _declared(declaration: Json, behavior: str | None = None) -> Mapping[str, object]:
+def _declared(declaration: JsonObject, behavior: str | None = None) -> Mapping[str, object]:
     stated = {**declaration, "behavior": behavior} if behavior else declaration
     return {"tools": [{"functionDeclarations": [stated]}]}
 
@@ -52,7 +52,7 @@ def _declared(declaration: Json, behavior: str | None = None) -> Mapping[str, ob
 def _waits(behavior: str | None) -> Talk:
     """A call that is not answered; after a while the user says something else."""
     other = say("What is two plus two?", spoke_or_cancelled, 2 * QUIET)
-    return Talk(_declared(CODE_WORD, behavior), (ASK, pause(), other))
+    return Talk(_declared(CODE_WORD, behavior), (ASK_FOR_CODE_WORD, pause(), other))
 
 
 def _behaved(outcome: TalkOutcome) -> str | None:
@@ -142,7 +142,7 @@ def _blocking(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, object] |
 
 def _while_open(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
     other = say("What is two plus two?", cancelled, 2 * QUIET)
-    return {"open": Talk(_blocking(facts) or {}, (ASK, sound(SILENCE, cancelled), other))}
+    return {"open": Talk(_blocking(facts) or {}, (ASK_FOR_CODE_WORD, sound(SILENCE, cancelled), other))}
 
 
 def _async(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, object]:
@@ -182,7 +182,7 @@ def _of_a_response(
     """
 
     def talks(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
-        return {"answered": Talk(_async(facts), (ASK, *answers))}
+        return {"answered": Talk(_async(facts), (ASK_FOR_CODE_WORD, *answers))}
 
     def read(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
         outcome = outcomes["answered"]
@@ -237,8 +237,10 @@ CALLS: tuple[Experiment, ...] = (
         fields=("needs_name",),
         asks="Does a response need the function's name? Two sessions.",
         talks=fixed(
-            named=Talk(_declared(CODE_WORD), (ASK, respond(WORD, said_word, ANSWER))),
-            nameless=Talk(_declared(CODE_WORD), (ASK, respond(WORD, said_word, ANSWER, named=False))),
+            named=Talk(_declared(CODE_WORD), (ASK_FOR_CODE_WORD, respond(WORD, said_word, ANSWER))),
+            nameless=Talk(
+                _declared(CODE_WORD), (ASK_FOR_CODE_WORD, respond(WORD, said_word, ANSWER, named=False))
+            ),
         ),
         read=_names,
         needs=_it_calls,

@@ -14,13 +14,13 @@ from .experiment_types import Answer, Experiment, Facts, Read, Talk, Undecided, 
 from .outcome import TalkOutcome
 
 LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
-MODALITIES = ("AUDIO", "TEXT", "VIDEO")
+_MODALITIES = ("AUDIO", "TEXT", "VIDEO")
 COVERAGES = (
     "TURN_INCLUDES_ONLY_ACTIVITY",
     "TURN_INCLUDES_ALL_INPUT",
     "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
 )
-TOOLS = ("googleSearch", "codeExecution", "urlContext", "googleMaps")
+_TOOLS = ("googleSearch", "codeExecution", "urlContext", "googleMaps")
 ACCEPTED = "accepted, though it may be ignored"
 NO_SUCH_HANDLE = "7f0c2b1e-5d64-4c0e-9a53-1f8b6f2d9c11"
 
@@ -143,7 +143,7 @@ SETUPS: tuple[Experiment, ...] = (
         talks=fixed(
             **{
                 name: _try(generationConfig={"responseModalities": [name]}, outputAudioTranscription=None)
-                for name in MODALITIES
+                for name in _MODALITIES
             }
         ),
         read=_modalities,
@@ -181,7 +181,7 @@ SETUPS: tuple[Experiment, ...] = (
     Experiment(
         fields=("builtin_tools",),
         asks="Which built-in tools does it take? One session for each.",
-        talks=fixed(**{name: _try(tools=[{name: {}}]) for name in TOOLS}),
+        talks=fixed(**{name: _try(tools=[{name: {}}]) for name in _TOOLS}),
         read=_tools,
     ),
     Experiment(

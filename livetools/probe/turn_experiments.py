@@ -20,12 +20,12 @@ from .experiment_steps import (
     text,
 )
 from .experiment_types import Answer, Experiment, Facts, Scene, Step, Talk, Undecided, fixed, value
-from .outcome import Json, TalkOutcome
+from .outcome import JsonObject, TalkOutcome
 
 HELLO = say("Say: hello.")
 SENTENCE = say("Say: the quick brown fox jumps over the lazy dog.")
 AT_ONCE = 0.5  # seconds after setupComplete within which a handle belongs to it
-IDLE = 4.0  # seconds without input in which handles are counted
+_IDLE = 4.0  # seconds without input in which handles are counted
 
 
 def _handles(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
@@ -51,7 +51,7 @@ def _handles(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelPro
 
 def _rhythm(times: list[float]) -> Answer:
     gaps = [later - earlier for earlier, later in pairwise(times)]
-    told = f"{len(times)} handle{'s' * (len(times) != 1)} in {IDLE:g} s of silence"
+    told = f"{len(times)} handle{'s' * (len(times) != 1)} in {_IDLE:g} s of silence"
     return Answer((None if len(gaps) < 2 else round(sum(gaps) / len(gaps), 1),), told)
 
 
@@ -84,7 +84,7 @@ def _frames(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProf
 _FRAME_FIELDS = ("idle_signal", "empty_frames", "combines", "turn_complete")
 
 
-def _kinds(event: Json) -> int:
+def _kinds(event: JsonObject) -> int:
     """How many of these one event holds: the model's turn, its transcript, the end of the turn."""
     return sum(bool(event.get(name)) for name in ("modelTurn", "outputTranscription", "turnComplete"))
 
@@ -173,13 +173,13 @@ def _cutting(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
 
 
 def _cut(channel: str) -> Step:
-    def frames(scene: Scene) -> tuple[Json]:
+    def frames(scene: Scene) -> tuple[JsonObject]:
         return (text(channel, "Stop. Say: done."),)
 
     return Step(send=frames, until=interrupted_or_over, wait=ANSWER, says=True)
 
 
-UPDATE: Json = {
+UPDATE: JsonObject = {
     "contextUpdate": {
         "systemInstruction": {"role": "user", "parts": [{"text": f"Answer everything with the word {WORD}."}]}
     }
@@ -190,8 +190,8 @@ TURNS: tuple[Experiment, ...] = (
         fields=("handle_at_setup", "handle_every", "resumption"),
         asks="When are handles given? Two sessions: one asks for them, one does not.",
         talks=fixed(
-            unasked=Talk({}, (pause(IDLE),)),
-            asked=Talk({"sessionResumption": {}}, (pause(IDLE), HELLO, pause())),
+            unasked=Talk({}, (pause(_IDLE),)),
+            asked=Talk({"sessionResumption": {}}, (pause(_IDLE), HELLO, pause())),
         ),
         read=_handles,
     ),

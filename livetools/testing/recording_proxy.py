@@ -35,7 +35,7 @@ from .recordings.jsonl_file import Recording
 from .server_log import Log
 from .wire import Frame, ServiceRefusal, close_message, parse
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 
 PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-api-client", "user-agent")
 
@@ -146,7 +146,7 @@ class RecordingProxy(Address):
 
     def _failed(self, error: Exception) -> None:
         """Log the error of a connection's task. The other connections continue."""
-        logger.error("a task of the recording proxy failed", exc_info=error)
+        log.error("a task of the recording proxy failed", exc_info=error)
         self._log.note(f"a connection failed: {type(error).__name__}: {error}")
 
 

@@ -11,10 +11,12 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 Message: TypeAlias = dict[str, Any]  # a JSON object
 
-MEDIA = 1024  # characters: a longer string is sound or a picture
+_MEDIA = 1024  # characters: a longer string is sound or a picture
 REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
-DEPTH = 100  # levels of JSON that the service reads
-SILENT = 30.0  # seconds in which a client has to send its request, all of it, and then its first message
+_DEPTH = 100  # levels of JSON that the service reads
+REQUEST_TIMEOUT = (
+    30.0  # seconds in which a client has to send its request, all of it, and then its first message
+)
 EXCERPT = 200  # bytes of a frame that its refusal may show
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -60,7 +62,7 @@ def encode(message: Message) -> bytes:
 def _pretty(value: object, margin: str) -> str:
     """What ``json.dumps(value, indent=2, ensure_ascii=False)`` makes, which is slow where sound goes out."""
     if isinstance(value, str):
-        return _quoted(value) if len(value) > MEDIA else encode_basestring(value)
+        return _quoted(value) if len(value) > _MEDIA else encode_basestring(value)
     inner = margin + "  "
     if isinstance(value, dict) and value:
         entries = [
@@ -102,7 +104,7 @@ def parse(data: bytes) -> Message:
         raise _unreadable(data, f"the frame is not JSON: {error}") from None
     except RecursionError:
         raise _too_deep() from None
-    if data.count(b"{") + data.count(b"[") > DEPTH and _depth(message) > DEPTH:
+    if data.count(b"{") + data.count(b"[") > _DEPTH and _depth(message) > _DEPTH:
         raise _too_deep()
     if not isinstance(message, dict):
         raise ServiceRefusal(
@@ -120,7 +122,7 @@ def _unreadable(data: bytes, why: str) -> ServiceRefusal:
 
 def _too_deep() -> ServiceRefusal:
     reason = "Invalid JSON payload received. Message too deep. Max recursion depth reached."
-    return ServiceRefusal(1007, reason, f"a frame has at most {DEPTH} levels")
+    return ServiceRefusal(1007, reason, f"a frame has at most {_DEPTH} levels")
 
 
 def _depth(value: object) -> int:

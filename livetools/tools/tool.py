@@ -20,7 +20,7 @@ from livetools.setup.plan_fields import ToolSpec
 from .definition import docstrings
 from .definition.annotations import is_method, place_of
 from .definition.foreign_declarations import declaration_of
-from .definition.tool_options import DEFAULTS, NAME, ToolOptions, resolve
+from .definition.tool_options import DEFAULTS, TOOL_NAME, ToolOptions, resolve
 from .hooks import Hooks
 from .interface.context import SessionLike, ToolContext
 from .results import outcomes
@@ -31,7 +31,7 @@ from .validation.signature import Signature
 log = get_logger("livetools.tools")
 
 Target = TypeVar("Target")
-Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
+_Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
 
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -167,7 +167,7 @@ class Tool:
     ) -> None:
         self._declared = declared = declaration_of(target)
         self.handler = _handler(target, handler, declared)
-        self.kind: Kind = _kind(self.handler)
+        self.kind: _Kind = _kind(self.handler)
         self.hooks: tuple[Hooks, ...] = ()
         place = f"the declaration {declared['name']!r}" if declared else place_of(target)
         given = _given(declared, mark_of(self.handler), resolve(options, place))
@@ -474,7 +474,7 @@ def _name(target: Any, options: Mapping[str, Any]) -> str:
     if name is None:
         plain = target.func if isinstance(target, functools.partial) else target
         name = getattr(plain, "__name__", None) or _snake(type(plain).__name__)
-    if not NAME.fullmatch(name):
+    if not TOOL_NAME.fullmatch(name):
         place = "" if target is None else f"{place_of(target)}: "
         raise ToolDefinitionError(
             f"{place}{name!r} is not a valid name for a tool: a letter or an underscore first, then letters, digits "
@@ -487,7 +487,7 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def _kind(handler: Any) -> Kind:
+def _kind(handler: Any) -> _Kind:
     """How a handler runs, from its type; partials, methods and objects with ``__call__`` are looked into."""
     if handler is None:
         return "declared"

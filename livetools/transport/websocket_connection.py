@@ -23,7 +23,7 @@ from msgspec import Struct
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame
 
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.transport.loop.wake import make_wake
 
 from .connection_errors import gone
@@ -195,7 +195,7 @@ class WebSocketTransport:
 
     # What is asked of the peer
 
-    def ask(self, at_once: bool = True) -> Pong:
+    def ask(self, at_once: bool = True) -> PongCount:
         """See :class:`~.contract.Pinging`."""
         pong, self.flow.ping = self.flow.pongs.ask(at_once)
         return pong

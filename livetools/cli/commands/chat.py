@@ -25,7 +25,7 @@ from livetools.cli.agents.common_options import (
     CONFIG,
     INSTRUCTIONS,
     LANGUAGE,
-    MODEL,
+    MODEL_OPTION,
     TARGET,
     THINKING,
     VOICE,
@@ -67,7 +67,7 @@ def ctrl_c(told: Callable[[], object]) -> Iterator[None]:
 
 def chat(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,

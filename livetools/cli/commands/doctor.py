@@ -15,7 +15,7 @@ import typer
 from livetools.cli.agents.common_options import (
     BASE_URL,
     DEFAULT_MODEL,
-    MODEL,
+    MODEL_OPTION,
     THINKING,
     checked_seconds,
     thinking_config,
@@ -33,10 +33,10 @@ from livetools.session.connect import connect
 from livetools.setup.model_profiles import find
 from livetools.transport.endpoint import Endpoint, Given, resolve
 
-FORMATS: tuple[Literal["tool_response", "client_content"], ...] = ("tool_response", "client_content")
-KEYS = ("output", "result", "content")
+_FORMATS: tuple[Literal["tool_response", "client_content"], ...] = ("tool_response", "client_content")
+_KEYS = ("output", "result", "content")
 SECRET = ("GOOGLE_API_KEY", "GEMINI_API_KEY")  # in the order in which they count
-PLAIN = (
+_PLAIN = (
     "GOOGLE_GENAI_USE_ENTERPRISE",
     "GOOGLE_GENAI_USE_VERTEXAI",
     "GOOGLE_CLOUD_PROJECT",
@@ -62,7 +62,7 @@ class DoctorLine:
 
 
 def doctor(
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
+    model: Annotated[str, MODEL_OPTION] = DEFAULT_MODEL,
     base_url: Annotated[str | None, BASE_URL] = None,
     thinking: Annotated[str | None, THINKING] = None,
     timeout: Annotated[
@@ -122,8 +122,8 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
             f"`livetools probe {model}` asks the service how it behaves; it shows its price first",
         )
     if opened:
-        for reply_format in FORMATS:
-            for key in KEYS:
+        for reply_format in _FORMATS:
+            for key in _KEYS:
                 yield await round_trip(model, options, reply_format, key, timeout)
 
 
@@ -135,7 +135,7 @@ def environment(environ: Mapping[str, str]) -> Iterator[DoctorLine]:
         yield DoctorLine(None, f"{name} is set (…{_tail(environ[name])}), {used}")
     if not keys:
         yield DoctorLine(None, f"neither {' nor '.join(SECRET)} is set")
-    for name in PLAIN:
+    for name in _PLAIN:
         if environ.get(name):
             yield DoctorLine(None, f"{name}={_open(environ[name])}")
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):

@@ -17,9 +17,17 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from rich.console import Console
 
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
-from livetools.audio.activity_detection import Piece
+from livetools.audio.activity_detection import DetectorOutput
 from livetools.audio.devices import names_of
-from livetools.cli.agents.common_options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
+from livetools.cli.agents.common_options import (
+    BASE_URL,
+    CONFIG,
+    INSTRUCTIONS,
+    LANGUAGE,
+    MODEL_OPTION,
+    TARGET,
+    VOICE,
+)
 from livetools.cli.agents.open_sessions import Choices, sessions
 from livetools.cli.agents.service_or_fake import service_or_fake
 from livetools.cli.process.errors_and_signals import refuse, usable
@@ -58,7 +66,7 @@ def _list(asked: bool) -> None:
 
 def voice(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,
@@ -147,7 +155,7 @@ def _check_keys(question: Path | None) -> None:
 
 async def _converse(
     session: Session,
-    source: AsyncIterable[Piece],
+    source: AsyncIterable[DetectorOutput],
     output: Output,
     view: ConversationPrinter,
     keyboard: Keyboard,
@@ -190,7 +198,7 @@ def _source(
     view: ConversationPrinter,
     pressed: PushToTalk | None,
     marks: bool,
-) -> AsyncIterable[Piece]:
+) -> AsyncIterable[DetectorOutput]:
     if question is not None:
         with usable("--in"):
             return pace(read_wav(question))

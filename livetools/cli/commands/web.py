@@ -17,7 +17,7 @@ from livetools.cli.agents.common_options import (
     CONFIG,
     INSTRUCTIONS,
     LANGUAGE,
-    MODEL,
+    MODEL_OPTION,
     PORT,
     TARGET,
     THINKING,
@@ -45,7 +45,7 @@ LOOPBACK = "127.0.0.1"
 
 def web(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,

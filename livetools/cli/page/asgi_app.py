@@ -189,7 +189,7 @@ class PageApp:
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
         if session is None or history is None:
-            return UNKNOWN
+            return _UNKNOWN
         history.token = request.headers.get(TOKEN, "")
         return JSONResponse(
             {
@@ -203,19 +203,19 @@ class PageApp:
     async def frames(self, request: Request) -> Response:
         """The frames of a call of the page's session."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         return JSONResponse(await run_in_threadpool(frames_of, history, request))
 
     async def recording(self, request: Request) -> Response:
         """The page's session as a recording."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         return PlainTextResponse(await run_in_threadpool(history.recording))
 
     async def test(self, request: Request) -> Response:
         """The page's session as a pytest test."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         try:
             return PlainTextResponse(
                 await run_in_threadpool(lambda: as_test(history.frames(), self._subject(history)))
@@ -244,7 +244,7 @@ def _opened(open_session: Opener, history: FrameHistory | None) -> Session:
     return open_session()
 
 
-UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
+_UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
 
 
 def declarations(session: Session) -> list[dict[str, object]]:

@@ -64,7 +64,7 @@ APPROVE = """
                 reasons = [why for name, args, why in REFUSED if (name, args) == (call.name, dict(call.args))]
                 await (session.refuse(call, reasons[0]) if reasons else session.approve(call))"""
 
-ANSWER = """
+_ANSWER = """
             case livetools.ToolStarted(call):
                 for told in [each for each in ANSWERS if each[:2] == (call.name, dict(call.args))][:1]:
                     ANSWERS.remove(told)
@@ -174,7 +174,7 @@ def _deciding(subject: Subject, script: ScriptLines) -> str:
             if name in subject.declared_only
         ]
         constants.append(f"ANSWERS = {told!r}  # name, arguments, response")
-        cases += ANSWER
+        cases += _ANSWER
     return DECIDE.format(constants="\n".join(["", *constants]), cases=cases)
 
 

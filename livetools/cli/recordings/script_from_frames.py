@@ -15,7 +15,7 @@ from livetools.testing.model.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
 #: What is typed for speech that nobody has written down.
-UNHEARD = "(spoken)"
+_UNHEARD = "(spoken)"
 #: How the answer begins that a person's, or the tool's, refusal gives.
 NOT_APPROVED = "the call was not approved"
 
@@ -196,7 +196,7 @@ class _Reader:
         )
         calls = (message.get("toolCall") or {}).get("functionCalls") or []
         if (parts or said or calls) and self._sound and not self._turn_open:
-            self._begin(Question(self._heard.strip() or UNHEARD, spoken=True))
+            self._begin(Question(self._heard.strip() or _UNHEARD, spoken=True))
             self._sound, self._heard = False, ""
         self._saying += said
         for call in calls:

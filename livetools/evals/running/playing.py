@@ -14,7 +14,7 @@ from livetools.evals.grading.expectations import Expectation, tools_named
 from livetools.evals.recording.conversation_record import Conversation, TurnRecord
 from livetools.evals.recording.event_recorder import EventRecorder
 from livetools.evals.simulation.callers import Caller, Utterance, as_caller
-from livetools.evals.simulation.client_faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
+from livetools.evals.simulation.client_faults import BargeIn, ClientFault, Cuttable, Drop, Slow, SlowTool
 from livetools.evals.value_checks import UnknownTool, expect_approve, expect_number
 from livetools.events import (
     ApprovalRequested,
@@ -30,8 +30,8 @@ from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 from livetools.setup.did_you_mean import explains_keywords, near_names
 
-SILENCE = bytes(3200)  # 100 ms at 16 kHz
-AFTER = 10  # chunks of silence after the speech: the service detects the end by it
+_SILENCE = bytes(3200)  # 100 ms at 16 kHz
+_AFTER = 10  # chunks of silence after the speech: the service detects the end by it
 
 
 @explains_keywords(
@@ -61,7 +61,7 @@ class Eval:
     agent: AgentLike
     caller: Caller | str | Utterance | Sequence[str | Utterance]
     expect: Sequence[Expectation] = ()
-    faults: Sequence[Fault] = ()
+    faults: Sequence[ClientFault] = ()
     approve: bool | Collection[str] = True
     timeout: float = 60.0
     patience: float = 10.0
@@ -226,7 +226,7 @@ class _Play:
                 raise
 
     async def _speak(self, sound: Sequence[bytes], turn: TurnRecord) -> None:
-        async for chunk in pace([*sound, *[SILENCE] * AFTER]):
+        async for chunk in pace([*sound, *[_SILENCE] * _AFTER]):
             await self.session.send_audio(chunk)
         await self.session.end_audio()
         turn.began = self.recorder.now()  # latency counts from the end of what was said

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from livetools.formats.builders.function_responses import check_function_response
-from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.findings import Checklist, Spot, camel, kind_of, member
 from livetools.formats.rules.known_fields import CONTENT, FUNCTION_CALL, PART, check_fields
+from livetools.protocol.messages.lenient_json import Json
 
-ROLES = ("user", "model")
+_ROLES = ("user", "model")
 AS_TEXT = '"parts": [{"text": …}]'
 AS_CALL = (
     'A content of its own: {"role": "model", "parts": [{"functionCall": {…}}]}; see formats.to_function_call.'
@@ -61,7 +62,7 @@ def read_content(content: Json, spot: Spot, todo: Checklist) -> _CheckedContent 
         return None
     role = content.get("role")
     message = f"the role is {role!r}"
-    todo.expect(role is None or role in ROLES, "content-role", spot / "role", message, value=role)
+    todo.expect(role is None or role in _ROLES, "content-role", spot / "role", message, value=role)
     _check_keys(content, spot, todo)
     turn = _CheckedContent(spot, "model" if role in ("model", "assistant") else "user")
     _, parts = member(content, "parts")

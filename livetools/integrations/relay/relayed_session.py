@@ -39,7 +39,7 @@ from .messages import (
     closing,
     shows_whole,
 )
-from .page import REPLACED, Page
+from .page import REPLACED_BY_PAGE, Page
 from .page_output import Outgoing
 
 log = get_logger("livetools.relay")
@@ -159,7 +159,7 @@ class RelayedSession:
         """Attach a page, in place of the one before. Returns when the page has left or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
-            self._page.close(REPLACED, "another page has taken over this session")
+            self._page.close(REPLACED_BY_PAGE, "another page has taken over this session")
         self._page, self._left = page, None
         self._input.spoke = self._input.spoke or resumed
         self._moved.set()

@@ -39,7 +39,7 @@ from livetools.session.session import Session
 
 from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event
 from .instruments import Instruments
-from .runs import LATE, Ended, is_plain, record
+from .runs import MAX_LATE_RUNS, EndedRun, is_plain, record
 
 OF_A_TURN = (AudioChunk, CodeChunk, OutputTranscript, TextChunk, ThoughtChunk, VideoChunk)
 TO_THE_TURN = (Interrupted, Stalled)  # events that are recorded on the current turn, if there is one
@@ -79,7 +79,7 @@ class SessionSpans:
             self.span.set_attribute("gen_ai.system_instructions", as_json(instructions))
         self.context = trace.set_span_in_context(self.span)
         self._late = is_plain(tracer)
-        self._ended: list[Ended] = []  # the runs of tools that are recorded when the turn ends
+        self._ended: list[EndedRun] = []  # the runs of tools that are recorded when the turn ends
         self._turn: _TurnSpan | None = None
         self._free = self._wall  # the end of the last turn: the next one cannot have begun before
         self._usage, self._turn_usage = Usage(), Usage()
@@ -133,9 +133,9 @@ class SessionSpans:
             known = self._calls[id(call)] = call, self._begin()
         return known[1]
 
-    def put_off(self, run: Ended) -> bool:
+    def put_off(self, run: EndedRun) -> bool:
         """Whether this run, which has ended, is recorded when the turn ends, and not now by the caller."""
-        if self._turn is None or not self._turn.late or len(self._ended) >= LATE:
+        if self._turn is None or not self._turn.late or len(self._ended) >= MAX_LATE_RUNS:
             return False
         self._ended.append(run)
         return True

@@ -2,7 +2,7 @@
 
 The service has no error message on the wire: after the upgrade it says everything in the close frame, cut
 at 123 bytes (observed 2026-09-10 and 2026-09-17). One code covers many causes, so the reason decides, by
-the first telling substring in :data:`RULES`, and the code only where no rule knows the reason.
+the first telling substring in :data:`CLOSE_RULES`, and the code only where no rule knows the reason.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _SUSPECTS = "the service does not say what: suspect the optional fields of the c
 #: What 2.5 closes with where sound or pictures met a blocking call; and unknown fields of a setup.
 _CROSSED = "operation is not implemented"
 
-RULES: tuple[_Row, ...] = (
+CLOSE_RULES: tuple[_Row, ...] = (
     # the key, the token, the project
     # The first rule that fits holds, so the special texts come before the general ones: "unregistered callers" speaks
     # of an API key too, and "permission" and "quota" occur in many reasons.
@@ -212,7 +212,7 @@ def over() -> SessionClosed:
 def known(reason: str, setup: bool) -> Diagnosis | None:
     """What this reason means, if a rule knows it; ``setup``: the session is not up yet."""
     reason, elsewhere = reason.lower(), "session" if setup else "setup"
-    for rule in RULES:
+    for rule in CLOSE_RULES:
         if rule.when != elsewhere and any(text in reason for text in rule.texts):
             return Diagnosis(rule.error_class, rule.retry, rule.advice)
     return None

@@ -27,7 +27,7 @@ from msgspec import Struct
 from livetools.protocol.turns.exchange import Expected
 
 #: Messages that were received behind a pong; ``None``: it has not come.
-Pong: TypeAlias = Callable[[], int | None]
+PongCount: TypeAlias = Callable[[], int | None]
 
 #: Bytes kept for transparent replay, past which media goes: about 3 minutes of audio at 16 kHz.
 REPLAY_BOUND = 8 * 1024 * 1024
@@ -55,7 +55,7 @@ class Write(Struct, eq=False):
     handed: bool = False
     asks: bool = False
     at_once: bool = False
-    pong: Pong | None = None
+    pong: PongCount | None = None
 
     def ask(self, at_once: bool = True) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
@@ -66,7 +66,7 @@ class Write(Struct, eq=False):
         """The write is over when this frame is."""
         frame.last_of = self
 
-    def pinged(self, pong: Pong | None) -> None:
+    def pinged(self, pong: PongCount | None) -> None:
         """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
         self.pong = pong
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.json import decode
 
-from .steps import Batch, Part, Passage, Slot, Step
+from .steps import Batch, Part, Passage, Slot, TranscriptStep
 
 
 class Placing:
@@ -40,7 +40,7 @@ class Placing:
     """
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[TranscriptStep] = []
         self._slots: dict[str, Slot] = {}  # the newest of each id
         self._first = 0  # the exchange that runs begins with this step
         self._batch: Batch | None = None  # still takes calls

@@ -53,10 +53,10 @@ class Slot:
 
 
 Batch: TypeAlias = list[Slot]  # calls that the model made together
-Step: TypeAlias = Passage | Batch
+TranscriptStep: TypeAlias = Passage | Batch
 
 
-def render(steps: Iterable[Step]) -> list[Content]:
+def render(steps: Iterable[TranscriptStep]) -> list[Content]:
     """The steps as ``contents``. What was said to begin a batch shares a content with its calls."""
     out: list[Content] = []
     for step in steps:

@@ -27,7 +27,7 @@ from .connection_log import NOTED, ConnectionLog
 from .driver import Driver
 from .hand_off import hand_off
 from .sockets import Sockets
-from .task_host import Ready, Starter
+from .task_host import OnReady, Starter
 from .unread_events import UnreadEvents
 
 log = get_logger("livetools.session")
@@ -40,7 +40,7 @@ class SessionDriver(Driver[Machine]):
     """
 
     def __init__(
-        self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: Ready
+        self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: OnReady
     ) -> None:
         """``left``: calls of an earlier process. ``ready``: the session is open, or never will be."""
         plan, hooks, listeners = startup.plan, startup.hooks, startup.listeners

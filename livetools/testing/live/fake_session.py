@@ -15,13 +15,7 @@ import anyio
 
 from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.messages import output
-from livetools.testing.messages.output import (
-    GENERATION_COMPLETE,
-    INTERRUPTED,
-    History,
-    OutputSoFar,
-    ResumePoint,
-)
+from livetools.testing.messages.output import GENERATION_COMPLETE, INTERRUPTED, History, Moment, OutputSoFar
 from livetools.testing.model.fake_call import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
 from livetools.testing.model.turn import Turn, TurnCancelled
 from livetools.testing.net.connection import ServerConnection, SocketClosed
@@ -32,7 +26,7 @@ from livetools.testing.wire import Message, ServiceRefusal, seconds
 from . import call_answers
 from .fault_injection import UNKNOWN, deliver, inject
 from .turn_queue import TurnQueue
-from .user_input import DEFAULT_RATE, ContentAdded, Heard, NothingSaid, Responses, SpeechChange, UserInput
+from .user_input import USER_RATE, ContentAdded, Heard, NothingSaid, Responses, SpeechChange, UserInput
 
 
 class FakeSession:
@@ -55,7 +49,7 @@ class FakeSession:
         self.input = UserInput(setup, service.detector, self.history)
         self.queue = TurnQueue()
         self.calls = CallRegistry()
-        self.handles: dict[str, ResumePoint] = {}  # what each one leads back to
+        self.handles: dict[str, Moment] = {}  # what each one leads back to
         self.so_far = OutputSoFar()
         self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.since = service.clock.now()  # a turn began or ended, or the connection did
@@ -251,7 +245,7 @@ class FakeSession:
     async def _transcribe(self) -> str:
         """What the sound says, by the server's hook; sent to a client that asked for it."""
         hook, audio = self.service.transcriber, self.input.audio
-        text = hook(bytes(audio), self.input.rate or DEFAULT_RATE) if hook is not None and audio else ""
+        text = hook(bytes(audio), self.input.rate or USER_RATE) if hook is not None and audio else ""
         if text and "inputAudioTranscription" in self.setup:
             await self.send({"serverContent": {"inputTranscription": {"text": text}}})
         return text

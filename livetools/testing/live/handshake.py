@@ -20,8 +20,8 @@ from . import refusals
 from .fake_session import FakeSession
 from .resumption import SessionRegistry
 
-LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
-IDLE = "The operation was aborted."
+_LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
+_IDLE = "The operation was aborted."
 ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
     "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
@@ -92,7 +92,7 @@ class _Handshake:
         if not isinstance(setup, dict):
             raise ServiceRefusal(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
         if lost := self.service.log.lost():
-            raise ServiceRefusal(LOST, lost)
+            raise ServiceRefusal(_LOST, lost)
         setup = self.service.tokens.constrain(self.who.credential, setup)
         profile = self.service.profile_of(str(setup.get("model", "")), vertex=self.who.vertex)
         resumed = self.registry.resumable(setup)
@@ -144,7 +144,7 @@ class _Handshake:
                 await clock.sleep_until(max(ends, clock.now() + 1.0))
                 continue
             self.service.note(f"connection {self.connection.number}: no turn for {idle:g} s")
-            await session.close(1008, IDLE)
+            await session.close(1008, _IDLE)
             return
 
     def _judge(self, fault: ServiceRefusal | None) -> None:

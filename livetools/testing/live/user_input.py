@@ -18,7 +18,7 @@ from livetools.testing.wire import Message
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz
-DEFAULT_RATE = 16000  # Hz: of sound whose MIME type names none
+USER_RATE = 16000  # Hz: of sound whose MIME type names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,4 +202,4 @@ class UserInput:
 def rate_of(mime: str) -> int:
     """The sample rate that a MIME type names; 16 kHz where it names none."""
     found = re.search(r"rate=([1-9][0-9]{0,5})(?![0-9])", mime)
-    return int(found[1]) if found else DEFAULT_RATE
+    return int(found[1]) if found else USER_RATE

@@ -163,5 +163,5 @@ class Turn:
         await self.session.fault(self, kind)
 
 
-Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+ModelFunction: TypeAlias = Callable[[Turn], Awaitable[None]]
 """A pretend model: it answers one turn of the user."""

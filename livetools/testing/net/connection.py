@@ -26,8 +26,8 @@ from livetools.transport.websocket import quiet_logger
 _tokens = itertools.count()  # what pings say
 
 BREATH = 256 * 1024  # bytes that may wait to be written together
-MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
-BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
+_BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 NO_CODE, BROKEN = 1005, (1006, 1015)  # codes that no close frame may carry
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -61,7 +61,7 @@ class ServerConnection:
         self.silent_until = 0.0  # a stall, by the server's clock
         self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
-        self._protocol = _Protocol(max_size=MAX_MESSAGE, logger=quiet_logger())
+        self._protocol = _Protocol(max_size=_MAX_MESSAGE, logger=quiet_logger())
         self._lock = anyio.Lock(fast_acquire=True)
         self._together = 0  # how many are sending what may leave in one write
         self._held = 0  # bytes that wait for the others
@@ -85,7 +85,7 @@ class ServerConnection:
         if request is not None:
             self._protocol.send_response(self._protocol.accept(request))
         elif not any(self._protocol.writes):  # an empty one means the end of the stream
-            self._protocol.writes.append(BAD_REQUEST)
+            self._protocol.writes.append(_BAD_REQUEST)
         await self._flush()
         return request if self.open else None
 

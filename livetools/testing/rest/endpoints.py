@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import ByteStream
 
 from livetools.setup.model_profiles import find
-from livetools.testing.live.refusals import BAD_NAME, NAME, parameters_fault
+from livetools.testing.live.refusals import BAD_NAME, FUNCTION_NAME, parameters_fault
 from livetools.testing.messages import client_schema
 from livetools.testing.service import Service
 from livetools.testing.wire import Message, ServiceRefusal
@@ -28,7 +28,7 @@ _GENERATE = re.compile(
 )
 _MODELS = re.compile(r"/(?P<version>v\w+)/models(?:/(?P<model>[^/:]+))?$")
 _TOKENS = re.compile(r"/(?P<version>v\w+)/auth_tokens$")
-LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1-flash-live-preview")
+_LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1-flash-live-preview")
 
 
 async def serve(service: Service, stream: ByteStream, head: bytes) -> None:
@@ -68,7 +68,7 @@ def _mint(service: Service, request: HttpRequest) -> Message:
 
 
 def _models(found: re.Match[str]) -> Message:
-    names = LISTED if found["model"] is None else (found["model"],)
+    names = _LISTED if found["model"] is None else (found["model"],)
     models = [
         {
             "name": f"models/{name}",
@@ -182,7 +182,7 @@ def _check(body: Message, found: re.Match[str]) -> None:
     for n, tool in enumerate(body.get("tools") or []):
         for m, declaration in enumerate(tool.get("functionDeclarations") or []):
             path = f"tools[{n}].function_declarations[{m}]"
-            if not NAME.fullmatch(declaration.get("name") or ""):
+            if not FUNCTION_NAME.fullmatch(declaration.get("name") or ""):
                 raise error(400, f"* GenerateContentRequest.{path}.name: {BAD_NAME}\n")
             if wrong := parameters_fault(
                 declaration.get("parameters"), f"GenerateContentRequest.{path}.parameters"

@@ -17,7 +17,7 @@ from .callbacks import fits
 BEHAVIORS = ("BLOCKING", "NON_BLOCKING", "BACKGROUND")
 SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")
 #: The service's rule for the names of functions.
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 
 
 class ToolOptions(TypedDict, total=False):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from livetools.setup.sdk.config_values import is_base64
 
-Part = dict[str, Any]  # a JSON object, in camelCase
+ResponsePart = dict[str, Any]  # a JSON object, in camelCase
 
 BYTES = bytes | bytearray | memoryview
 
@@ -58,7 +58,7 @@ _FIRST = {"image": "an image", "audio": "a sound", "video": "a video"}
 class MediaPart(NamedTuple):
     """A part of a function response, and what the model reads in its place: its kind, its type and its size."""
 
-    part: Part
+    part: ResponsePart
     words: str
 
 
@@ -94,7 +94,7 @@ def media_of(value: object) -> MediaPart | None:
     return None
 
 
-def parts(items: Iterable[object]) -> tuple[Part, ...]:
+def parts(items: Iterable[object]) -> tuple[ResponsePart, ...]:
     """Each item as ``{"inlineData": {"mimeType": ..., "data": base64}}`` (or ``{"fileData": ...}``).
 
     Accepts ``(data, mime_type)``, the bytes of an image, sound, video or PDF, a ``PIL.Image``, such dicts in either
@@ -110,7 +110,7 @@ def is_function_response(value: object) -> bool:
     return kind.__name__ == "FunctionResponse" and str(kind.__module__).startswith("google.genai")
 
 
-def words_of(part: Part) -> str:
+def words_of(part: ResponsePart) -> str:
     """A part in words: its kind, its type and its size."""
     inline = part.get("inlineData")
     held = inline or part.get("fileData") or {}
@@ -121,11 +121,11 @@ def words_of(part: Part) -> str:
     return f"[{what}: {kind}, {len(inline['data'].rstrip('=')) * 3 // 4} bytes]"
 
 
-def _media(part: Part) -> MediaPart:
+def _media(part: ResponsePart) -> MediaPart:
     return MediaPart(part, words_of(part))
 
 
-def _part(item: object) -> Part:
+def _part(item: object) -> ResponsePart:
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], BYTES):
         return _inline(item[0], item[1])
     if isinstance(item, BYTES | io.BytesIO):
@@ -171,7 +171,7 @@ def _blob(whole: Mapping[str, Any]) -> object:
     return next((whole[key] for key in _BLOBS if whole.get(key) is not None), None)
 
 
-def _shared(whole: Mapping[str, Any]) -> Part:
+def _shared(whole: Mapping[str, Any]) -> ResponsePart:
     return {key: _plain(whole[key]) for key in _SHARED if whole.get(key) is not None}
 
 
@@ -198,7 +198,7 @@ def _camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-def _inline(data: object, mime: object) -> Part:
+def _inline(data: object, mime: object) -> ResponsePart:
     if not isinstance(mime, str) or "/" not in mime:
         raise TypeError(f"a part of a ToolResult needs a MIME type such as 'image/png', not {mime!r}")
     if isinstance(data, BYTES):

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from livetools.errors import ToolError
 from livetools.protocol.calls.driver_actions import Outcome
+from livetools.protocol.messages.lenient_json import Json
 from livetools.protocol.messages.outgoing import EncodedJSON
 from livetools.protocol.messages.outgoing import encode as to_json
 from livetools.setup.defaults import RESPONSE_KEY
 from livetools.tools.definition.tool_options import scheduling_of
 
 from .media import is_function_response, parts
-from .to_json import SIMPLE, Json, Unsayable, clean, text, tool_error, words
+from .to_json import SIMPLE, Unsayable, clean, text, tool_error, words
 from .tool_result import ToolResult
 from .truncation import shrink
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink", "tool_error"]
 
-KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
+_KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
 
 
 def encode(value: object, key: str = "output") -> dict[str, Json]:
@@ -69,7 +70,7 @@ def _outcome(value: object, key: str) -> Outcome:
         return Outcome(failure(words(told)), told, result=value)
     if isinstance(value, BaseException):
         return Outcome({"error": said}, result=value)
-    is_response = type(said) is dict and (stands or not KEYS.isdisjoint(said))
+    is_response = type(said) is dict and (stands or not _KEYS.isdisjoint(said))
     done = Outcome(said if is_response else {key: said}, parts=tuple(found), result=value)
     if encoded is not None:
         done.encoded = encoded if is_response else to_json({key: EncodedJSON(encoded)})

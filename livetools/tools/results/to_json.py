@@ -57,22 +57,22 @@ import msgspec
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
+from livetools.protocol.messages.lenient_json import Json
 
-from .media import BYTES, MediaPart, Part, is_function_response, media_of, parts
+from .media import BYTES, MediaPart, ResponsePart, is_function_response, media_of, parts
 from .tool_result import ToolResult
 
 log = get_logger("livetools.tools")
 
-Json: TypeAlias = Any  # any JSON value; a full type could not be indexed without a cast
 
 EXACT = 2**53  # whole numbers up to here are exact in a double
-DEEPEST = 60  # levels
-MOST = 10_000  # values of an iterator
+_DEEPEST = 60  # levels
+_MOST = 10_000  # values of an iterator
 LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, such as a range
-ALL = 200_000  # values in one result, then no further container is looked into
+MAX_VALUES = 200_000  # values in one result, then no further container is looked into
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 REFERENCE = "$ref"
-LARGE = 500  # values; a result of more is copied as a whole, if it can be
+_LARGE = 500  # values; a result of more is copied as a whole, if it can be
 _PLAIN = frozenset({dict, list})
 _NAMES = tuple(
     f'"{name}"'.encode() for name in ("$ref", "inlineData", "inline_data", "fileData", "file_data")
@@ -85,30 +85,31 @@ class Unsayable(Exception):
     """A value that has no form in which a model could read it. The text says what was there and what to return."""
 
 
-def clean(value: object) -> tuple[Json, list[Part], bytes | None]:
+def clean(value: object) -> tuple[Json, list[ResponsePart], bytes | None]:
     """``value`` as JSON, the media in it, and the text of that JSON if it had to be made. Raises :class:`Unsayable`,
     and what a user's object raises."""
-    if type(value) in _PLAIN and LARGE < _count(value) < ALL and (copied := _copy(value)) is not None:
+    if type(value) in _PLAIN and _LARGE < _count(value) < MAX_VALUES and (copied := _copy(value)) is not None:
         return copied[0], [], copied[1]
     if (simple := SIMPLE.get(type(value))) is not None:
         return simple(value), [], None
-    found: list[Part] = []
+    found: list[ResponsePart] = []
     return _clean(value, (_State(found),)), found, None
 
 
 def _count(value: Any) -> int:
-    """The values and keys in a dict or list and in those inside of it, up to :data:`ALL` or a little more.
+    """The values and keys in a dict or list and in those inside of it, up to :data:`MAX_VALUES` or a little more.
 
-    :data:`ALL` where containers are nested more deeply than :data:`DEEPEST`: a copy of the whole would not cut them.
+    :data:`MAX_VALUES` where containers are nested more deeply than :data:`_DEEPEST`: a copy of the whole would not cut
+    them.
     """
     level, count = [value], 1
-    for _ in range(DEEPEST):
-        if not level or count >= ALL:
+    for _ in range(_DEEPEST):
+        if not level or count >= MAX_VALUES:
             return count
         held = gc.get_referents(*level)  # a whole level at once: the interpreter knows what a container holds
         count += len(held)
         level = [one for one in held if type(one) in _PLAIN]
-    return ALL if level else count
+    return MAX_VALUES if level else count
 
 
 def _copy(value: Any) -> tuple[Json, bytes] | None:
@@ -129,8 +130,8 @@ class _State:
 
     __slots__ = ("found", "left")
 
-    def __init__(self, found: list[Part]) -> None:
-        self.left, self.found = ALL, found
+    def __init__(self, found: list[ResponsePart]) -> None:
+        self.left, self.found = MAX_VALUES, found
 
 
 Above: TypeAlias = tuple[Any, ...]  # a _State, the ids of the containers around a value, and its own
@@ -143,7 +144,7 @@ def _clean(value: object, above: Above) -> Json:
     if (simple := SIMPLE.get(kind)) is not None:
         return simple(value)
     state = above[0]
-    if id(value) in above or len(above) > DEEPEST or state.left <= 0:
+    if id(value) in above or len(above) > _DEEPEST or state.left <= 0:
         return "…"
     state.left -= 1 + (len(value) if isinstance(value, dict | list | tuple) else 0)
     above = (*above, id(value))
@@ -253,7 +254,7 @@ def _some(values: Iterable[object], above: Above, most: int) -> Iterator[object]
 
 
 def _iterator(value: Iterable[object], above: Above) -> Json:
-    return [_clean(v, above) for v in _some(value, above, MOST)]
+    return [_clean(v, above) for v in _some(value, above, _MOST)]
 
 
 def _sequence(value: Sequence[object], above: Above) -> Json:

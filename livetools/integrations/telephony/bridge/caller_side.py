@@ -23,7 +23,7 @@ from livetools.transport.loop.wake import make_wake
 log = get_logger("livetools.telephony")
 
 #: Frames of the caller's sound that wait for the session to open, or for its line: two seconds.
-WAITING = 100
+_WAITING = 100
 #: Bytes of sound that are sent at once, when more than one frame waits: 100 ms.
 _TOGETHER = 3200
 #: Seconds without a key after which the keys that were pressed are sent to the model, in one text.
@@ -41,7 +41,7 @@ class CallerSide:
         self._order = Reorder()
         self._whole = Samples()
         self._resample = Resampler(rate, INPUT_RATE, prompt=True)
-        self._sound: deque[bytes] = deque(maxlen=WAITING)
+        self._sound: deque[bytes] = deque(maxlen=_WAITING)
         self._ahead = SoundAhead()
         self._warned = False  # that sound came too far ahead of its time
         self._keys = ""

@@ -22,14 +22,14 @@ from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
 from livetools.integrations.shared.last_handle import resumed_session
 from livetools.integrations.telephony.call_control.phone_call import PhoneCall, set_current
 from livetools.integrations.telephony.providers.provider import (
+    CallMessage,
     CallRefused,
-    Heard,
     Key,
     Mark,
     Media,
-    Message,
     Provider,
     ProviderReader,
+    RawMessage,
     Start,
     StartFrame,
     Stop,
@@ -55,7 +55,7 @@ START_TIMEOUT = 10.0
 #: Characters that a stranger may send before the start frame, and in it.
 MAX_GREETING = 2**16
 #: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
-LAST_WORDS = 5.0
+_LAST_WORDS = 5.0
 #: Seconds that a session continues after its caller was transferred: the tool that did it answers.
 MOVED = 0.5
 
@@ -182,7 +182,7 @@ class ActiveCall:
         finally:
             leave()
             self._phone.end()
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(_LAST_WORDS, shield=True):
                 await self._end(reason, error, self._session or session)
         if error is not None and not isinstance(error, LiveToolsError):
             raise error
@@ -247,7 +247,7 @@ class ActiveCall:
         while self._shown < started and not self._gone.is_set():
             await self._news.wait()
 
-    async def _write(self, messages: Iterable[Message | None]) -> None:
+    async def _write(self, messages: Iterable[RawMessage | None]) -> None:
         """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
             async with self._writing:
@@ -390,7 +390,7 @@ class Messages:
     def __aiter__(self) -> Messages:
         return self
 
-    async def __anext__(self) -> Heard:
+    async def __anext__(self) -> CallMessage:
         while True:
             try:
                 message = await self._websocket.receive()

@@ -13,8 +13,20 @@ from livetools.errors import ConfigError
 from livetools.integrations.shared.option_checks import checked_secret
 from livetools.integrations.telephony.sound.codec import codec_of, swapped
 from livetools.log import get_logger
+from livetools.protocol.messages.lenient_json import Json
 
-from .provider import CallRefused, Heard, Json, Key, Mark, Media, Message, Provider, Start, Stop, checked_id
+from .provider import (
+    CallMessage,
+    CallRefused,
+    Key,
+    Mark,
+    Media,
+    Provider,
+    RawMessage,
+    Start,
+    Stop,
+    checked_id,
+)
 
 log = get_logger("livetools.telephony")
 
@@ -39,7 +51,7 @@ class Events(Provider):
     def __init__(self) -> None:
         self.stream = ""  # its id, once the call has started
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """See :class:`Provider`."""
         if isinstance(message, bytes):
             return None
@@ -69,7 +81,7 @@ class Events(Provider):
         """The place of a piece of sound in the stream, where sound may come out of order."""
         return None
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """What a frame says that not all have."""
         name = body.get("name") if frame["event"] == "mark" else None
         return Mark(name) if isinstance(name, str) else None
@@ -152,7 +164,7 @@ class Telnyx(Events):
         self.agree(_object(whole, "media_format"), "sample_rate")
         return Start(whole, stream)
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """See :class:`Provider`."""
         said = super().read(message)
         return Media(self._ordered(said.sound), said.number) if isinstance(said, Media) else said
@@ -161,7 +173,7 @@ class Telnyx(Events):
         """See :class:`Events`."""
         return _number(body.get("chunk"))
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """See :class:`Events`."""
         if frame["event"] == "connected":
             for token in _tokens(frame):
@@ -222,7 +234,7 @@ class Plivo(Events):
             )
         return Start(whole, stream)
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """See :class:`Events`."""
         name = frame.get("name") if frame["event"] == "playedStream" else None
         return Mark(name) if isinstance(name, str) else None

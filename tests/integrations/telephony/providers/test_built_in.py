@@ -18,7 +18,7 @@ from livetools.integrations.telephony import Key, Mark, Media, Provider, Start, 
 from livetools.integrations.telephony.providers import built_in
 from livetools.integrations.telephony.providers.built_in import Plivo, Telnyx, Twilio
 from livetools.integrations.telephony.providers.provider import (
-    LONGEST,
+    MAX_PROVIDER_MESSAGE,
     CallRefused,
     ProviderReader,
     checked_provider,
@@ -369,8 +369,8 @@ def test_a_call_starts_once_and_is_not_refused_afterwards() -> None:
 
 def test_a_message_that_is_too_long_is_not_read() -> None:
     reader = ProviderReader(Own(Stop()))
-    assert reader.read(bytes(LONGEST)) == Stop()
-    assert reader.read(bytes(LONGEST + 1)) is None
+    assert reader.read(bytes(MAX_PROVIDER_MESSAGE)) == Stop()
+    assert reader.read(bytes(MAX_PROVIDER_MESSAGE + 1)) is None
 
 
 @pytest.mark.parametrize("given", [Own, object(), "twilio"])
