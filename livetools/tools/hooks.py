@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from livetools.errors import ConfigError
 from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
-from .definition.callbacks import misspelt, overrides
+from .definition.callbacks import misspelt, overrides, own_methods
 
 if TYPE_CHECKING:
     from .interface.context import SessionLike
@@ -113,8 +113,8 @@ class Hooks(Protocol):
 
 def check_hooks(hooks: object, *, calls_only: str = "") -> tuple[Hooks, ...]:
     """The hooks. Raises ``ConfigError`` for anything but a list of them, and for one that would be asked about nothing,
-    so that its check would let everything pass: an object that overrides none of the methods of :class:`Hooks`, such as
-    a plain function, or has one whose name is misspelt.
+    so that its check would let everything pass: an object with other methods than those of :class:`Hooks`, such as a
+    plain function, or with one whose name is misspelt.
 
     ``calls_only``: who takes them, if only the methods for calls are called there.
     """
@@ -130,10 +130,12 @@ def check_hooks(hooks: object, *, calls_only: str = "") -> tuple[Hooks, ...]:
                 f"hooks: {name}.{meant} Nothing calls it under this name; the name of a helper begins with _"
             )
         own = {each for each in _METHODS if overrides(hook, Hooks, each)}
-        if not own:
+        # A subclass without any method is meant to do nothing.
+        idle = not own and Hooks in type(hook).__mro__ and own_methods(hook, Hooks)
+        if idle or not any(callable(getattr(hook, each, None)) for each in _METHODS):
             expected = f"expected a list of Hooks, such as [Check()], not {hook!r:.60}"
             raise ConfigError(f"hooks: {expected}: it has none of the methods {', '.join(_METHODS)}")
-        if calls_only and own <= _OF_A_SESSION:
+        if calls_only and own and own <= _OF_A_SESSION:
             raise ConfigError(
                 f"hooks: {name} has only {', '.join(sorted(own))}, which {calls_only} does not call: give it to "
                 "connect(hooks=[...])"

@@ -177,3 +177,26 @@ def test_only_a_close_code_of_a_websocket_ends_the_connection(code: int | None, 
 
     assert close_code(APIError(code, {})) == closed  # type: ignore[arg-type]  # the SDK passes on what it got
     assert close_code(ValueError("a message that it could not parse")) is None
+
+
+async def test_leaving_again_while_what_is_sent_is_being_cut_off_changes_nothing() -> None:
+    class Slow(Full):
+        """It takes a while to end what was cancelled."""
+
+        async def _send(self, what: Any) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ending.set()
+                await go_on.wait()
+
+    ending, go_on = asyncio.Event(), asyncio.Event()
+    transport = SDKTransport(session := Slow())
+    async with anyio.create_task_group() as group:
+        group.start_soon(transport.send, text(1))
+        await everybody_waits()
+        transport.leave(0.0)
+        await ending.wait()
+        transport.leave(5.0)
+        go_on.set()
+    assert session.sent == []

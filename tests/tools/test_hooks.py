@@ -77,12 +77,21 @@ def test_a_misspelt_method_which_would_guard_nothing_is_told_with_the_one_that_w
             check_hooks([type("Check", (), {name: check, **rest, "on_session": check})()])
 
 
-def test_a_subclass_that_overrides_nothing_is_told_what_it_can_override() -> None:
+def test_a_subclass_whose_methods_nothing_calls_is_told_what_it_can_override() -> None:
     class Check(Hooks):
         def looks_at(self, call: Call) -> None: ...
 
     with pytest.raises(ConfigError, match=r"none of the methods before, after, on_allowed, on_error"):
         check_hooks([Check()])
+
+
+def test_a_subclass_without_methods_has_nothing_that_could_be_missed() -> None:
+    class Nothing(Hooks):
+        pass
+
+    nothing = (Nothing(),)
+    assert check_hooks(nothing) == nothing
+    assert check_hooks(nothing, calls_only="attach") == nothing
 
 
 def test_helpers_with_names_of_their_own_stay_fine() -> None:

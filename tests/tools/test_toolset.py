@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from livetools.errors import ConfigError, ToolDefinitionError
-from livetools.events import Call, InputTranscript
+from livetools.events import InputTranscript
 from livetools.tools import Hooks, InvalidArguments, Tool, Toolset
 
 
@@ -76,7 +76,7 @@ def test_a_name_that_is_not_there_or_cannot_be_is_refused() -> None:
 
 def test_hooks_go_to_the_tools_outermost_first() -> None:
     class Log(Hooks):
-        def on_cancel(self, call: Call) -> None: ...
+        pass
 
     inner, outer = Log(), Log()
     nested = Toolset(Toolset(weather, hooks=[inner]).prefix("a_"), news, hooks=[outer])

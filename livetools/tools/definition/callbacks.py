@@ -96,19 +96,23 @@ def misspelt(value: object, base: type, names: Collection[str]) -> str:
     Only a method that the object does not override can have been meant, and only by one that takes as many arguments.
     """
     missing = [name for name in names if not overrides(value, base, name)]
-    for kind in type(value).__mro__:
-        if kind in base.__mro__:
-            continue
-        for name, method in vars(kind).items():
-            known = name.startswith("_") or hasattr(base, name)
-            if known or not (callable(method) or isinstance(method, staticmethod | classmethod)):
-                continue
-            meant = _meant(name, missing)
-            if meant and fits(
-                getattr(value, name), len(inspect.signature(getattr(base, meant)).parameters) - 1
-            ):
-                return f"{name}: did you mean {meant}?"
+    for name in own_methods(value, base):
+        meant = _meant(name, missing)
+        if meant and fits(getattr(value, name), len(inspect.signature(getattr(base, meant)).parameters) - 1):
+            return f"{name}: did you mean {meant}?"
     return ""
+
+
+def own_methods(value: object, base: type) -> list[str]:
+    """The public methods of the object that ``base`` does not have."""
+    return [
+        name
+        for kind in type(value).__mro__
+        if kind not in base.__mro__
+        for name, method in vars(kind).items()
+        if not (name.startswith("_") or hasattr(base, name))
+        and (callable(method) or isinstance(method, staticmethod | classmethod))
+    ]
 
 
 def _meant(name: str, known: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools import Call, Hooks, InputTranscript, Interrupted, OutputTranscript, TurnComplete
+from livetools import Hooks, InputTranscript, Interrupted, OutputTranscript, TurnComplete
 from livetools.session.listening import guardrails
 from livetools.testing import FakeClock
 
@@ -250,7 +250,7 @@ async def test_what_waits_for_a_hook_is_bounded(opened: Opened, caplog: pytest.L
 
 async def test_a_session_whose_hooks_look_at_calls_alone_has_no_task_for_them(opened: Opened) -> None:
     class Calls(Hooks):
-        def before(self, call: Call) -> None: ...
+        pass
 
     async with opened(hooks=[Calls()]) as line:
         assert line.session._assembly.listeners.all == ()

@@ -49,7 +49,7 @@ class Diary(Hooks):
 
 async def test_it_is_told_of_every_event_of_what_is_typed_and_of_the_end(opened: Opened) -> None:
     diary = Diary()
-    async with opened(hooks=[diary]) as line:
+    async with opened(hooks=[diary, Hooks]) as line:
         await line.session.send_text("hello")
         session = line.session
     kinds = [kind for kind, _ in diary.notes]  # type: ignore[misc]
