@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.json import decode
 
-from .steps import Batch, Part, Slot, Step, Utterance
+from .contents import Batch, Part, Slot, Step, Utterance
 
 
 class Placing:
