@@ -80,24 +80,10 @@ class Usage:
         as old as the installed package, so this is an estimate of the service's bill. The first access loads the
         package, which takes some tenths of a second.
         """
-        lists = price.load() if self.total_tokens and self.model else None
-        if lists is None:
+        if not (self.total_tokens and self.model):
             return None
-        kinds = {
-            name: self.modalities[kind] for kind, name in price.PRICED.items() if self.modalities.get(kind)
-        }
-        # Thoughts are billed as output, and what tools bring as input (ai.google.dev/pricing, 2026-09).
-        try:
-            counted = lists.Usage(
-                input_tokens=self.prompt_tokens + self.tool_use_tokens,
-                output_tokens=self.response_tokens + self.thoughts_tokens,
-                cache_read_tokens=self.cached_tokens or None,
-                **kinds,
-            )
-            found = lists.calc_price(counted, self.model.rpartition("/")[2], provider_id="google")
-        except (LookupError, ValueError):  # an unknown model; counts below 0, or that do not add up
-            return None
-        return float(found.total_price)
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        return price.estimate(self.model, counts, self.modalities)
 
 
 _COUNTS = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]

@@ -44,9 +44,8 @@ class SDKTransport:
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""
         self._ends = asyncio.get_running_loop().time() + seconds
-        if (
-            self._sending is not None and not self._sending.expired()
-        ):  # what is being cut off already has no other end
+        # What is being cut off already has no other end.
+        if self._sending is not None and not self._sending.expired():
             self._sending.reschedule(self._ends)
 
     async def send(self, frame: bytes) -> None:

@@ -71,8 +71,8 @@ class WebSocket:
     which a frame that the peer does not accept breaks the connection. ``max_message``: the size in bytes of a received
     message, ``None`` for no limit; a larger message ends the session (1009).
 
-    Raises ``ConfigError`` for a value of another kind, and for a ``max_message`` or ``dead_after`` that is not a
-    positive number.
+    Raises ``ConfigError`` for a value of another kind, and for a ``max_message``, ``dead_after``,
+    ``ping_interval`` or ``write_timeout`` that is not a positive number.
 
     ::
 
@@ -99,9 +99,12 @@ class WebSocket:
         most = self.max_message
         if most is not None and not (type(most) is int and most > 0):
             raise ConfigError(f"max_message is {most!r:.40}: a number of bytes above 0, or None, is expected")
-        dead = self.dead_after
-        if dead is not None and (type(dead) not in (int, float) or not 0 < dead < inf):
-            raise ConfigError(f"dead_after is {dead!r:.40}: seconds above 0, or None for never, are expected")
+        never = ", or None for never,"
+        for name, other in (("dead_after", never), ("ping_interval", never), ("write_timeout", "")):
+            seconds = getattr(self, name)
+            if (other and seconds is None) or (type(seconds) in (int, float) and 0 < seconds < inf):
+                continue
+            raise ConfigError(f"{name} is {seconds!r:.40}: seconds above 0{other} are expected")
 
     @asynccontextmanager
     async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:

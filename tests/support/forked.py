@@ -13,18 +13,19 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 #: What the commands import, at once or when they need it.
 IMPORTED = (
     "livetools.cli.app",
-    "livetools.cli.commands.chat",
     "livetools.testing",
     "livetools.transport.websocket",
     "prompt_toolkit",
@@ -40,9 +41,7 @@ IMPORTED = (
 NUMBER = 16
 MAIN = "from livetools.cli.main import main; main()"
 #: The program of the server: each process that it forks goes on with the program that it is told.
-SERVER = (
-    f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked; exec(forked.next_program())"
-)
+SERVER = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import forked; exec(forked.next_program())"
 
 
 class Forked:
@@ -50,29 +49,23 @@ class Forked:
 
     def __init__(
         self, *args: object, stdin: int, stdout: int, stderr: int, code: str = MAIN,
-        env: Mapping[str, str] | None = None, cwd: str | Path | None = None,
+        imported: Sequence[str] = IMPORTED, env: Mapping[str, str] | None = None, cwd: str | Path | None = None,
     ) -> None:  # fmt: skip
         self.returncode: int | None = None
-        self._told, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(_server(), [b"."], [theirs.fileno(), stdin, stdout, stderr])
-        job = {
-            "code": code,
-            "args": [*map(str, args)],
-            "env": dict(env or os.environ),
-            "cwd": str(cwd or Path.cwd()),
-        }
-        self._told.sendall(json.dumps(job).encode() + b"\n")
-        self.pid = int(self._told.recv(NUMBER))
+        env, cwd = dict(os.environ if env is None else env), str(cwd or Path.cwd())
+        self._told, tell = os.pipe()
+        with open(tell, "wb"), tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+            json.dump({"code": code, "args": [*map(str, args)], "env": env, "cwd": cwd}, file)
+            file.seek(0)
+            socket.send_fds(_server(*imported), [b"."], [tell, file.fileno(), stdin, stdout, stderr])
+        self.pid = int(os.read(self._told, NUMBER))
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
-            self._told.settimeout(timeout)
-            try:
-                self.returncode = int(self._told.recv(NUMBER))
-            except (TimeoutError, BlockingIOError):
-                raise subprocess.TimeoutExpired("livetools", timeout or 0) from None
-            self._told.close()
+            if not select.select([self._told], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("livetools", timeout or 0)
+            self.returncode = int(os.read(self._told, NUMBER))
+            os.close(self._told)
         return self.returncode
 
     def poll(self) -> int | None:
@@ -90,11 +83,11 @@ class Forked:
 
 
 @functools.cache
-def _server() -> socket.socket:
-    """One for each process of the tests, which ends with it: the way to it."""
+def _server(*imported: str) -> socket.socket:
+    """The way to one that has imported this. It ends with this process of the tests."""
     ours, theirs = socket.socketpair()
     with theirs:
-        server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=theirs)
+        server = subprocess.Popen([sys.executable, "-c", SERVER, *imported], stdin=theirs)
     atexit.register(server.__exit__, None, None, None)
     atexit.register(ours.close)  # before it is waited for
     return ours
@@ -103,13 +96,13 @@ def _server() -> socket.socket:
 def next_program() -> str:
     """Serve: it returns only in a new process, with the program that this one is to run."""
     sys.path.remove(str(Path(__file__).parent))
-    for name in IMPORTED:
+    for name in sys.argv[1:]:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
     jobs = socket.socket(fileno=0)
     while True:
-        _, fds, _, _ = socket.recv_fds(jobs, 1, 4)
+        _, fds, _, _ = socket.recv_fds(jobs, 1, 5)
         if not fds:
             sys.exit()
         if os.fork() == 0:
@@ -122,17 +115,18 @@ def next_program() -> str:
                 pass
 
 
-def _begun(told: int, *streams: int) -> str:
+def _begun(tell: int, file: int, *streams: int) -> str:
     """Fork once more: the first process tells the id of the second and how it ended, the second is the program."""
-    with socket.socket(fileno=told) as tell, tell.makefile("r", encoding="utf-8") as asked:
-        job: dict[str, Any] = json.loads(asked.readline())
-        pid = os.fork()
-        if pid:
-            tell.sendall(b"%*d" % (NUMBER, pid))
-            for number in (0, *streams):
-                os.close(number)
-            tell.sendall(b"%*d" % (NUMBER, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
-            os._exit(0)
+    with open(file, "rb") as asked:
+        job: dict[str, Any] = json.load(asked)
+    pid = os.fork()
+    if pid:
+        os.write(tell, b"%*d" % (NUMBER, pid))
+        for stream in (0, *streams):
+            os.close(stream)
+        os.write(tell, b"%*d" % (NUMBER, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+        os._exit(0)
+    os.close(tell)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

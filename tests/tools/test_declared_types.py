@@ -6,12 +6,13 @@ import datetime
 import enum
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import pytest
 from pydantic import BaseModel, SecretStr
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import Doc
 
 from livetools import Tool
@@ -165,3 +166,47 @@ def test_a_number_that_is_chosen_may_come_as_text() -> None:
 
     for sent, got in ((1, 1), ("1", 1), ("x", "x"), ("2", "2"), (2, 2), ("true", True)):
         assert Tool(f).arguments({"n": sent}) == {"n": got}
+
+
+@dataclass
+class Booking:
+    """What a dataclass sets itself, and what it only takes, are fields of different kinds."""
+
+    table: int
+    total: int = field(init=False, default=5)
+    lines: list[str] = field(init=False, default_factory=list)
+    house: ClassVar[str] = "ours"
+    guests: int = field(kw_only=True, default=2)
+    code: InitVar[int] = 4
+
+    def __post_init__(self, code: int) -> None:
+        self.total = code
+
+
+@pydantic_dataclass
+class Bill:
+    table: int
+    total: int = field(init=False, default=5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken"), [(Booking, {"table", "guests", "code"}), (Bill, {"table"})], ids=["stdlib", "pydantic"]
+)
+@pytest.mark.parametrize("dialect", ["schema", "json_schema"])
+@pytest.mark.anyio
+async def test_what_is_declared_of_a_dataclass_is_what_it_takes(
+    kind: Any, taken: set[str], dialect: Any
+) -> None:
+    default = kind(1)
+
+    def book(order: Any, other: Any = default) -> str:
+        """Book."""
+        return repr(order)
+
+    book.__annotations__ = {"order": kind, "other": kind, "return": str}
+    tool = Tool(book)
+    told = json.dumps(tool.declaration(dialect))
+    assert {
+        name for name in ("table", "guests", "code", "total", "lines", "house") if f'"{name}"' in told
+    } == taken
+    assert "error" not in await tool.call({"order": dict.fromkeys(taken, 1)})

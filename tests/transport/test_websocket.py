@@ -476,6 +476,19 @@ def test_a_silence_that_is_not_a_number_of_seconds_is_refused(seconds: object) -
         WebSocket(dead_after=seconds)  # type: ignore[arg-type]  # the case
 
 
+@pytest.mark.parametrize("name", ["ping_interval", "write_timeout"])
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "3", True])
+def test_what_is_no_number_of_seconds_is_refused_where_it_is_given(name: str, seconds: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"{name} is .*: seconds above 0"):
+        WebSocket(**{name: seconds})
+
+
+def test_a_write_has_an_end_and_pings_need_not_be_sent() -> None:
+    assert WebSocket(ping_interval=None, dead_after=None).ping_interval is None
+    with pytest.raises(ConfigError, match="write_timeout is None: seconds above 0 are expected"):
+        WebSocket(write_timeout=None)  # type: ignore[arg-type]  # the case
+
+
 async def test_a_line_that_has_fallen_silent_ends_and_says_so() -> None:
     pings: list[Frame] = []
     with server(partial(silent, pings)) as url:

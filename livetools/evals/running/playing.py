@@ -29,6 +29,7 @@ from livetools.events import (
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 from livetools.setup.did_you_mean import explains_keywords, near_names
+from livetools.tools.definition.callbacks import overrides
 
 _SILENCE = bytes(3200)  # 100 ms at 16 kHz
 _AFTER = 10  # chunks of silence after the speech: the service detects the end by it
@@ -70,7 +71,7 @@ class Eval:
         if not isinstance(self.expect, list | tuple):
             raise ConfigError(f"{self.name}: expect is {self.expect!r:.60}, expected a list of expectations")
         for each in self.expect:
-            if not callable(getattr(each, "check", None)):
+            if not overrides(each, Expectation, "check"):
                 raise ConfigError(
                     f"{self.name}: {each!r:.60} is not an expectation, such as Called({each!r:.40})"
                 )

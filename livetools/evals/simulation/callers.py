@@ -15,6 +15,7 @@ from livetools.errors import ConfigError
 from livetools.evals.grading.judge import JUDGE_MODEL, generate, is_pretend
 from livetools.evals.recording.conversation_record import Conversation
 from livetools.evals.value_checks import expect_count, expect_text
+from livetools.tools.definition.callbacks import overrides
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -110,7 +111,7 @@ def as_caller(caller: Caller | str | Utterance | Sequence[str | Utterance]) -> C
     """A caller as it is; the turns of a script as a :class:`Script`. Raises ``ConfigError`` for anything else."""
     if isinstance(caller, str | Utterance | Sequence):
         return Script(caller)
-    if not callable(getattr(caller, "next", None)):
+    if not overrides(caller, Caller, "next"):
         raise ConfigError(
             f"{caller!r:.60} is not a caller: expected texts, or an object such as Persona(...)"
         )

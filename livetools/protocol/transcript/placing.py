@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.json import decode
 
-from .steps import Batch, Part, Passage, Slot, TranscriptStep
+from .contents import Batch, Part, Passage, Slot, TranscriptStep
 
 
 class Placing:

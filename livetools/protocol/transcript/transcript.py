@@ -16,9 +16,9 @@ import livetools.events as events
 from livetools.events import Call, Event
 from livetools.protocol.messages.outgoing import encode
 
+from .contents import Content, Part, render, without_functions
 from .placing import Placing
 from .spoken_text import Words
-from .steps import Content, Part, render, without_functions
 
 CANCELLED_RESPONSE = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}

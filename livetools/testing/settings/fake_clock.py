@@ -54,7 +54,7 @@ class FakeClock:
 
         They run when the caller next awaits; a sleep of theirs that has passed meanwhile returns at once.
         """
-        if seconds < 0:
+        if not seconds >= 0:  # so that a NaN is refused too
             raise ValueError(f"time does not run backwards: advance({seconds})")
         self._now += seconds
         while self._sleepers and self._sleepers[0][0] <= self._now:

@@ -55,6 +55,10 @@ _SHARED = (
 _FIRST = {"image": "an image", "audio": "a sound", "video": "a video"}
 
 
+class Unsayable(ValueError):
+    """A value that has no form in which a model could read it. The text says what was there and what to return."""
+
+
 class MediaPart(NamedTuple):
     """A part of a function response, and what the model reads in its place: its kind, its type and its size."""
 
@@ -222,11 +226,20 @@ def _is_picture(value: object) -> bool:
 
 
 def _encoded(picture: Any) -> tuple[bytes, str]:
-    """An image of Pillow's as a file: a photo that was a JPEG stays one, all else loses nothing as a PNG."""
+    """An image of Pillow's as a file: a photo that was a JPEG stays one, all else loses nothing as a PNG. Raises
+    :class:`Unsayable` where Pillow cannot make one of it."""
+    if 0 in picture.size:
+        raise Unsayable(
+            f"an image of {picture.width}×{picture.height} pixels: return one that has pixels, or a text"
+        )
     kind = "JPEG" if getattr(picture, "format", None) in ("JPEG", "MPO") and picture.mode == "RGB" else "PNG"
-    if kind == "PNG" and picture.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
-        modes = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA", "I": "I;16"}
-        picture = picture.convert(modes.get(picture.mode, "RGB"))
     file = io.BytesIO()
-    picture.save(file, format=kind)
+    try:
+        if kind == "PNG" and picture.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
+            modes = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA", "I": "I;16"}
+            picture = picture.convert(modes.get(picture.mode, "RGB"))
+        picture.save(file, format=kind)
+    except Exception as error:  # its file is cut short, or was closed
+        why = type(error).__name__
+        raise Unsayable(f"an image that cannot be encoded ({why}): open it before it is returned") from error
     return file.getvalue(), f"image/{kind.lower()}"

@@ -6,19 +6,23 @@ Nothing raises: a call that is never answered would leave the model waiting. :mo
 from __future__ import annotations
 
 from livetools.errors import ToolError
+from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.messages.lenient_json import Json
 from livetools.protocol.messages.outgoing import EncodedJSON
 from livetools.protocol.messages.outgoing import encode as to_json
 from livetools.setup.defaults import RESPONSE_KEY
+from livetools.setup.secrecy import place
 from livetools.tools.definition.tool_options import scheduling_of
 
-from .media import is_function_response, parts
-from .to_json import SIMPLE, Unsayable, clean, text, tool_error, words
+from .media import Unsayable, is_function_response, parts
+from .to_json import SIMPLE, clean, place_of_failure, text, tool_error, words
 from .tool_result import ToolResult
 from .truncation import shrink
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink", "tool_error"]
+
+log = get_logger("livetools.calls")
 
 _KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
 
@@ -62,11 +66,11 @@ def _outcome(value: object, key: str) -> Outcome:
     try:
         said, found, encoded = clean(value)
     except Unsayable as error:
-        told = ToolError(f"the tool has returned {error}")
+        path = place_of_failure(value)[0]
+        told = ToolError(f"the tool has returned {f'in {path}: ' if path else ''}{error}")
         return Outcome(failure(str(told)), told, result=value)
     except Exception as error:  # a property, an iterator or a __dict__ of the user's that raises
-        meant = tool_error(error)
-        told = ToolError("the result could not be put into words") if meant is None else meant
+        told = tool_error(error) or _unsaid(value, error)
         return Outcome(failure(words(told)), told, result=value)
     if isinstance(value, BaseException):
         return Outcome({"error": said}, result=value)
@@ -78,6 +82,16 @@ def _outcome(value: object, key: str) -> Outcome:
         done.scheduling = scheduling_of(value.scheduling)  # type: ignore[attr-defined]  # by its class
         done.will_continue = value.will_continue  # type: ignore[attr-defined]  # by its class
     return done
+
+
+def _unsaid(value: object, error: Exception) -> ToolError:
+    """For the model where in the result it is; for the log also what was raised, without its text."""
+    path, at = place_of_failure(value)
+    what = f"{path or 'it'} is of the class {type(at).__name__}, which raised an error when it was read"
+    log.warning("the result could not be put into words: %s: %s", what, place(error.__cause__ or error))
+    told = ToolError(f"the result could not be put into words: {what}. Return text, numbers, lists and dicts")
+    told.__cause__ = error
+    return told
 
 
 def error_outcome(error: BaseException, name: str, stop: bool = False) -> Outcome:

@@ -54,12 +54,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 import msgspec
+from pydantic_core import PydanticSerializationError
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
 from livetools.protocol.messages.lenient_json import Json
 
-from .media import BYTES, MediaPart, ResponsePart, is_function_response, media_of, parts
+from .media import BYTES, MediaPart, ResponsePart, Unsayable, is_function_response, media_of, parts
 from .tool_result import ToolResult
 
 log = get_logger("livetools.tools")
@@ -81,10 +82,6 @@ _LONG = b"0" * 16  # digits of a number that may lie beyond EXACT
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-class Unsayable(Exception):
-    """A value that has no form in which a model could read it. The text says what was there and what to return."""
-
-
 def clean(value: object) -> tuple[Json, list[ResponsePart], bytes | None]:
     """``value`` as JSON, the media in it, and the text of that JSON if it had to be made. Raises :class:`Unsayable`,
     and what a user's object raises."""
@@ -94,6 +91,28 @@ def clean(value: object) -> tuple[Json, list[ResponsePart], bytes | None]:
         return simple(value), [], None
     found: list[ResponsePart] = []
     return _clean(value, (_State(found),)), found, None
+
+
+def place_of_failure(value: Any) -> tuple[str, object]:
+    """The place in a result, such as ``bill[0]``, of what has made :func:`clean` raise, and what is there. The whole
+    result is at ``""``. Looks into dicts and lists, and makes each value in them once more."""
+    path = ""
+    while type(value) in (dict, list, tuple):
+        items = value.items() if type(value) is dict else enumerate(value)
+        found = next(((key, each) for key, each in items if _fails(each)), None)
+        if found is None:  # not the values: the keys, or what was read only once
+            break
+        path += f"[{found[0]}]" if type(value) is not dict else f"{'.' if path else ''}{text(str(found[0]))}"
+        value = found[1]
+    return path, value
+
+
+def _fails(value: object) -> bool:
+    try:
+        _clean(value, (_State([]), 0))  # as a value inside of another
+    except Exception:
+        return True
+    return False
 
 
 def _count(value: Any) -> int:
@@ -468,7 +487,10 @@ def words(value: object) -> str:
 
 
 def tool_error(error: BaseException) -> ToolError | None:
-    """What the model may read of an error: a ``ToolError``, or those in a group as one, their texts joined."""
+    """What the model may read of an error: a ``ToolError``, or those in a group as one, their texts joined. pydantic
+    raises an error of its own for what a serializer raises."""
+    if isinstance(error, PydanticSerializationError) and error.__cause__ is not None:
+        return tool_error(error.__cause__)
     if isinstance(error, ToolError):
         return error
     found = list(_tool_errors(error))

@@ -60,7 +60,7 @@ def _as_default_of(value: object, base64_bytes: bool) -> Any:
     if isinstance(value, BaseModel):
         return as_default(value.model_dump(by_alias=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: as_default(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: as_default(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
     if isinstance(value, Mapping):
         return {as_key(as_default(k)): as_default(v, base64_bytes) for k, v in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_fields"):  # a NamedTuple, declared by its fields
@@ -113,6 +113,11 @@ class ToolSchema(GenerateJsonSchema):
             return as_default(dft)
         except (TypeError, ValueError, RecursionError) as error:
             raise PydanticSerializationError(str(error)) from error
+
+    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
+        """Without the fields that a dataclass sets itself (``init=False``): it refuses them."""
+        taken = [field for field in schema["fields"] if field.get("init", True)]
+        return super().dataclass_args_schema({**schema, "fields": taken})
 
     def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:  # pydantic's NamedTupleSchema, from 2.13 on
         """A ``NamedTuple`` by its fields: an object, which pydantic reads as well as the array that it declares."""

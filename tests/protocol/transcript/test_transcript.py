@@ -28,8 +28,8 @@ from livetools.events import (
     UsageUpdate,
 )
 from livetools.formats import check
+from livetools.protocol.transcript.contents import UNHEARD
 from livetools.protocol.transcript.placing import Placing
-from livetools.protocol.transcript.steps import UNHEARD
 from livetools.protocol.transcript.transcript import CONTINUED, Transcript
 
 

@@ -19,7 +19,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel, SecretStr, field_serializer, model_serializer
 
 from livetools.errors import ToolDefinitionError, ToolError
 from livetools.tools import ToolResult
@@ -193,8 +193,63 @@ def test_sixty_levels_of_a_large_result_are_not_cut() -> None:
 
 
 def test_a_value_that_fights_back_is_an_error_and_no_exception() -> None:
-    for value in (Trap(), Endless(a=1), [Trap()], {"a": Endless(a=1)}):
-        assert encode(value) == {"error": "the result could not be put into words"}
+    deep = {"raw": b"\xff", "a": {"b": [1, {"c": Trap()}]}}
+    for value, place, kind in (
+        (Trap(), "it", "Trap"),
+        (Endless(a=1), "it", "Endless"),
+        ([Trap()], "[0]", "Trap"),
+        ({"a": Endless(a=1)}, "a", "Endless"),
+        (deep, "a.b[1].c", "Trap"),
+    ):
+        assert encode(value) == {
+            "error": f"the result could not be put into words: {place} is of the class {kind}, which raised an error"
+            " when it was read. Return text, numbers, lists and dicts"
+        }
+
+
+def test_the_log_names_the_place_and_the_class_of_what_a_result_raised_and_not_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Bill(BaseModel):
+        total: int = 1
+
+        @field_serializer("total")
+        def told(self, total: int) -> int:
+            raise ValueError("a secret")
+
+    done = outcome({"bill": [Bill()]})
+    assert "bill[0] is of the class Bill, which raised an error when it was read" in caplog.text
+    assert f"ValueError at {__file__}" in caplog.text
+    assert "a secret" not in caplog.text
+    assert "a secret" not in json.dumps(dict(done.response))
+
+
+def test_what_a_serializer_says_with_a_tool_error_is_the_text_for_the_model() -> None:
+    class Bill(BaseModel):
+        total: int = 1
+
+        @field_serializer("total")
+        def told(self, total: int) -> int:
+            raise ToolError("the bill is not ready: ask again in a minute")
+
+    class Table(BaseModel):
+        @model_serializer
+        def told(self) -> int:
+            raise ToolError("the bill is not ready: ask again in a minute")
+
+    for value in (Bill(), {"bill": [Bill()]}, Table(), [Table()]):
+        assert encode(value) == {"error": "the bill is not ready: ask again in a minute"}
+
+
+def test_a_picture_that_no_file_can_hold_is_told_with_its_place_and_what_to_return() -> None:
+    empty = pytest.importorskip("PIL.Image").new("RGB", (0, 0))
+    advice = "an image of 0×0 pixels: return one that has pixels, or a text"
+    assert encode(empty) == {"error": f"the tool has returned {advice}"}
+    assert encode({"raw": b"\xff", "photo": [1, empty]}) == {
+        "error": f"the tool has returned in photo[1]: {advice}"
+    }
+    with pytest.raises(ValueError, match="an image of 0×0 pixels"):
+        ToolResult(1, parts=[empty])
 
 
 def test_an_iterator_is_read_to_its_end() -> None:

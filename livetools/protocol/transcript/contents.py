@@ -1,4 +1,4 @@
-"""The steps of a transcript, and how ``contents`` are built from them.
+"""The ``contents`` of a conversation, made from the steps of its transcript.
 
 A step is something that one side said, or a batch of calls. A batch becomes two contents, the calls and their
 responses, so that no list of steps can make a history in which a call has no response.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.protocol.transcript.steps import UNHEARD, Batch, Passage, Slot, render, without_functions
+from livetools.protocol.transcript.contents import UNHEARD, Batch, Passage, Slot, render, without_functions
 
 
 def batch(*names: str) -> Batch:
