@@ -19,9 +19,9 @@ from livetools.testing.messages import client_schema
 from livetools.testing.service import Service
 from livetools.testing.wire import Message, ServiceRefusal
 
-from .contents import contents_fault
 from .http import Chunks, HttpError, HttpRequest, error, json_body, read_request, respond
 from .request import RestChannel
+from .request_contents import contents_fault
 
 _GENERATE = re.compile(
     r"/(?P<version>v\w+)/(?:.+/)?models/(?P<model>[^/:]+)[:/](?P<verb>(?:streamG|g)enerateContent)$"

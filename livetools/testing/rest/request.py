@@ -17,8 +17,8 @@ from livetools.testing.model.turn import Turn, TurnCancelled
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 
-from .contents import last_turn, merged, parts_of
 from .http import HttpError, error
+from .request_contents import last_turn, merged, parts_of
 
 
 class _Paused(TurnCancelled):
