@@ -169,19 +169,8 @@ def context_of(annotation: Any) -> type[ToolContext[Any]] | None:
 
 
 CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
-_PLAIN = CONTAINERS | {
-    str,
-    int,
-    float,
-    bool,
-    bytes,
-    type(None),
-    Any,
-    decimal.Decimal,
-    uuid.UUID,
-    pathlib.Path,
-}
-_PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
+_PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID}
+_PLAIN |= {pathlib.Path, datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
 
 
 def is_plain(annotation: Any) -> bool:
