@@ -126,7 +126,7 @@ def close_table() -> str:
 def reason_table() -> str:
     """What each reason means, whatever the code: the first rule that matches applies."""
     lines = []
-    for rule in close_codes.RULES:
+    for rule in close_codes.CLOSE_RULES:
         retry = RETRIES[rule.retry]
         lines.append(
             row(

@@ -6,13 +6,13 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import Union, get_args, get_origin, get_type_hints
+from typing import TypeGuard, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from support.cases import cases
@@ -61,7 +61,6 @@ MODULES_OF_THE_PURE = [
     if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
     or path == PACKAGE / "attach/attached_machine.py"
 ]
-CONSTANT = re.compile("[A-Z][A-Z0-9_]+")
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
 
 
@@ -210,29 +209,108 @@ def test_no_module_imports_the_private_name_of_another(path: Path) -> None:
     assert not private
 
 
-def named_in(path: Path) -> Iterator[str]:
-    """The classes and the public constants that a module defines."""
-    [module] = [node for node in nodes(path) if isinstance(node, ast.Module)]
-    for node in module.body:
+#: Names that mean more than one thing in the package, where each of these modules keeps its own, and why.
+NAMED_TWICE: Mapping[str, tuple[str, set[str]]] = {
+    "Caller": (
+        "users import both: who talks to an agent in an eval, and who calls a number in a test",
+        {"evals/simulation/callers.py", "integrations/telephony/testing.py"},
+    ),
+    "Ended": (
+        "users import the record of a call that is over; the class of the relay is the type of its message",
+        {"integrations/relay/messages.py", "integrations/telephony/bridge/call_options.py"},
+    ),
+    "Refused": (
+        "users import the expectation of an eval; the class of the relay is the type of its message",
+        {"evals/grading/expectations.py", "integrations/relay/messages.py"},
+    ),
+    "Report": (
+        "users import both: of a check of a document, and of a probe of a model",
+        {"formats/rules/findings.py", "probe/report.py"},
+    ),
+    "Rule": (
+        "users import both: a rule of the wire format, and a rule of a pretend model",
+        {"formats/rules/rule.py", "testing/pretend/rule_based.py"},
+    ),
+    **dict.fromkeys(
+        ("INPUT_RATE", "OUTPUT_RATE"),
+        (
+            "users import those of the audio; those of the relay are constants of the page's client as well",
+            {"audio/pcm.py", "integrations/relay/messages.py"},
+        ),
+    ),
+    "TABLE": (
+        "each of these modules owns one table of states, and whoever searches or draws them all asks for it",
+        {
+            "protocol/calls/call_states.py",
+            "protocol/connection/connection_states.py",
+            "protocol/turns/turn_states.py",
+        },
+    ),
+    "pytest_plugin": (
+        "the entry points of two plugins of pytest",
+        {"evals/pytest_plugin.py", "testing/pytest_plugin.py"},
+    ),
+    "memory": (
+        "the one is only an import path that programs outside use",
+        {"session/aliases/memory.py", "testing/memory.py"},
+    ),
+}
+#: ``log`` is the logger of each module. One capital letter is a type variable, or an abbreviation inside of one table.
+OF_EACH_MODULE = re.compile("log|[A-Z]")
+
+
+def classes_in(path: Path) -> Iterator[str]:
+    """The classes that a module defines, at its top or inside of others."""
+    yield from (node.name for node in nodes(path) if isinstance(node, ast.ClassDef))
+
+
+def assigned_in(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that are given a value at the top of a module: constants, aliases of types, type variables."""
+    for node in body:
         match node:
-            case ast.ClassDef(name=name):
+            case ast.Assign(targets=targets):
+                yield from (n.id for target in targets for n in ast.walk(target) if is_bound(n))
+            case ast.AnnAssign(target=ast.Name(name)):
                 yield name
-            case ast.AnnAssign(target=target) | ast.Assign(targets=[target]):
-                names = target.elts if isinstance(target, ast.Tuple) else [target]
-                yield from (n.id for n in names if isinstance(n, ast.Name) and CONSTANT.fullmatch(n.id))
+            case ast.If(body=inner, orelse=other):
+                yield from assigned_in([*inner, *other])
+            case ast.Try(body=inner, handlers=handlers, orelse=other, finalbody=last):
+                yield from assigned_in(
+                    [*inner, *other, *last, *chain.from_iterable(h.body for h in handlers)]
+                )
 
 
-def test_a_class_and_a_constant_of_the_core_have_a_name_of_their_own() -> None:
-    """But for ``TABLE``: each of those modules owns one table of states."""
+def is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def named_in(path: Path) -> set[str]:
+    """What others could import from a module: its file's name, its classes, constants and aliases."""
+    [module] = [node for node in nodes(path) if isinstance(node, ast.Module)]
+    inside = {
+        name for name in (*classes_in(path), *assigned_in(module.body)) if not OF_EACH_MODULE.fullmatch(name)
+    }
+    return {name for name in (path.stem, *inside) if not name.startswith("_")}
+
+
+def places_by_name(named: Callable[[Path], Iterable[str]], paths: Iterable[Path]) -> dict[str, set[str]]:
+    """Each name that stands in more than one of the modules, and where."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        for name in named(path):
+            found.setdefault(name, set()).add(path.relative_to(PACKAGE).as_posix())
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def test_a_class_a_constant_and_a_file_name_mean_one_thing_in_the_whole_package() -> None:
+    assert places_by_name(named_in, MODULES) == {name: where for name, (_, where) in NAMED_TWICE.items()}
+
+
+def test_a_private_class_of_the_core_has_a_name_of_its_own_too() -> None:
     core = [
         path for path in MODULES if path.relative_to(PACKAGE).parts[0] in [*CORE, "errors.py", "events.py"]
     ]
-    found: dict[str, list[str]] = {}
-    for path in core:
-        for name in named_in(path):
-            found.setdefault(name, []).append(name_of(path))
-    assert len(found["TABLE"]) == 3
-    assert not {name: places for name, places in found.items() if len(places) > 1 and name != "TABLE"}
+    assert not places_by_name(classes_in, core)
 
 
 ATOMS = {str, bytes, int, float, bool, type(None)}

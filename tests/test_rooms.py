@@ -10,7 +10,9 @@ FILLED_IN = {
     "Outcome": "the record of a handler's end: those that run it fill it in, before it is handed to the machine",
 }
 #: What a machine hands out: values, and not rooms of it; and the transcript, which is the shell's, and handed to it.
-VALUES = frozenset({"Plan", "Item", "Exchange", "Said", "Receipt", "Frame", "Loss", "Record", "Transcript"})
+VALUES = frozenset(
+    {"Plan", "Item", "Exchange", "OutputSinceAsk", "Receipt", "OutFrame", "Loss", "Record", "Transcript"}
+)
 #: A machine of its own, and not the shell.
 MACHINE = "attach/attached_machine.py"
 

@@ -14,7 +14,7 @@ from livetools.protocol.calls import wording
 from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Action
-from livetools.protocol.input.resend import Frame, Outbox, Write
+from livetools.protocol.input.resend import Outbox, OutFrame, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import Plan
@@ -52,15 +52,15 @@ class AttachedMachine(Calls):
         """The word on a call that waits for approval; one that a person must decide on is refused."""
         return super().judge(run, wording.NOBODY_TO_ASK if verdict is True else verdict, now)
 
-    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
+    def close(self, now: float, unread: Iterable[OutFrame] = ()) -> None:
         """The user is done. ``unread`` is not used: the outbox of this machine knows it."""
         super().close(now, self._outbox.lost())
 
     # Outputs
 
-    def frames(self) -> list[Frame]:
+    def frames(self) -> list[OutFrame]:
         """See :meth:`.session_machine.Machine.frames`."""
-        frames: list[Frame] = []
+        frames: list[OutFrame] = []
         if self.replies.queue:
             write, messages = Write(), self.replies.take()
             for first in messages:
@@ -72,7 +72,9 @@ class AttachedMachine(Calls):
                 write.ends_with(messages[-1])
                 frames += messages
         if self.texts:
-            frames += [Frame("text", outgoing.text(text, self.plan.text_channel)) for _, text in self.late()]
+            frames += [
+                OutFrame("text", outgoing.text(text, self.plan.text_channel)) for _, text in self.late()
+            ]
         return frames
 
     def events(self) -> Sequence[Event]:

@@ -42,7 +42,7 @@ class Activity(enum.Enum):
 
 
 #: What a source may give: sound, and the marks around speech.
-Piece: TypeAlias = bytes | Activity
+DetectorOutput: TypeAlias = bytes | Activity
 
 
 class Detector(Protocol):
@@ -105,7 +105,7 @@ def activity_from(
     begins: float = 0.064,
     ends: float = 0.5,
     lead: float = 0.3,
-) -> AsyncIterator[Piece]:
+) -> AsyncIterator[DetectorOutput]:
     """Yield only the speech in ``source`` (16-bit mono PCM at 16 kHz), with an :class:`Activity` mark before and after
     it.
 
@@ -128,7 +128,7 @@ def activity_from(
     return _Marked(source, detector if detector is not None else Silero(), threshold, begins, ends, lead)
 
 
-async def send_speech(session: Session, source: AsyncIterable[Piece]) -> None:
+async def send_speech(session: Session, source: AsyncIterable[DetectorOutput]) -> None:
     """Send what a source gives: sound as it comes, and the marks of :func:`activity_from` as the session's activity.
 
     Raises what ``source`` and the session raise; ``LocalProtocolError`` for marks where the service detects speech by
@@ -169,7 +169,7 @@ class _Marked:
         self._begins, self._ends = max(1, round(begins / chunk)), max(1, round(ends / chunk))
         self._lead: deque[bytes] = deque(maxlen=max(1, round(lead / chunk)) + self._begins)
         self._sound = bytearray()
-        self._ready: deque[Piece] = deque()
+        self._ready: deque[DetectorOutput] = deque()
         self._speaks = False
         self._against = 0  # chunks in a row that say otherwise
         self._over = False
@@ -177,7 +177,7 @@ class _Marked:
     def __aiter__(self) -> _Marked:
         return self
 
-    async def __anext__(self) -> Piece:
+    async def __anext__(self) -> DetectorOutput:
         while not self._ready:
             if self._over:
                 raise StopAsyncIteration

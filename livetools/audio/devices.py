@@ -10,14 +10,14 @@ from livetools.errors import ConfigError
 from livetools.setup.install_hints import install
 
 Device: TypeAlias = int | str | None  # its number or a part of its name; None: the system's default
-Kind: TypeAlias = Literal["input", "output"]
+_Kind: TypeAlias = Literal["input", "output"]
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
     """A device and the rate it is to be opened with."""
 
-    kind: Kind
+    kind: _Kind
     device: Device
     rate: int  # Hz
     sounddevice: Any  # the module, which has no types
@@ -45,7 +45,7 @@ class Card:
         return stream
 
 
-def find_card(kind: Kind, device: Device, rate: int) -> Card:
+def find_card(kind: _Kind, device: Device, rate: int) -> Card:
     """The device, with ``rate`` if it takes that, else with its own (many USB microphones have one rate only).
 
     Raises :class:`ConfigError` that says what is missing: the extra, the PortAudio library, or the device.
@@ -63,13 +63,13 @@ def find_card(kind: Kind, device: Device, rate: int) -> Card:
     return Card(kind, device, rate, sounddevice)
 
 
-def names_of(kind: Kind) -> list[str]:
+def names_of(kind: _Kind) -> list[str]:
     """The devices of a kind, each with its number: ``"3: USB Microphone"``. Raises :class:`ConfigError` as
     :func:`find_card` does, but not for a device."""
     return _named(_sounddevice(), kind)
 
 
-def _named(sounddevice: Any, kind: Kind) -> list[str]:
+def _named(sounddevice: Any, kind: _Kind) -> list[str]:
     usable = [each for each in sounddevice.query_devices() if each[f"max_{kind}_channels"] > 0]
     return [f"{each['index']}: {each['name']}" for each in usable]
 
@@ -87,7 +87,7 @@ def _sounddevice() -> Any:  # a module without types
     return sounddevice
 
 
-def _unusable(sounddevice: Any, kind: Kind, device: Device, error: Exception) -> ConfigError:
+def _unusable(sounddevice: Any, kind: _Kind, device: Device, error: Exception) -> ConfigError:
     names = "; ".join(_named(sounddevice, kind))
     which = f"The {kind} device {device!r}" if device is not None else f"The default {kind} device"
     there = f"There are: {names}." if names else f"This machine has no {kind} device."

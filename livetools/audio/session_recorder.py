@@ -12,7 +12,8 @@ from livetools.session.listening.frame_tap import listen
 from livetools.session.running.clock import Clock, SystemClock
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of
-from .stereo_wav import UNWRITABLE, Path, StereoFile
+from .stereo_wav import UNWRITABLE, StereoFile
+from .wav import StrPath
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
@@ -23,7 +24,7 @@ log = get_logger("livetools.audio")
 _JITTER = 0.25
 
 
-def record(session: Session, path: Path, *, clock: Clock | None = None) -> Recorder:
+def record(session: Session, path: StrPath, *, clock: Clock | None = None) -> Recorder:
     """Record ``session`` from now on: a stereo WAV of 24 kHz at ``path``, the caller left, the model right.
 
     The recording has the timing of the conversation: the caller's audio when it was sent, the model's when it plays,
@@ -47,7 +48,7 @@ def record(session: Session, path: Path, *, clock: Clock | None = None) -> Recor
 class Recorder:
     """A recording under way."""
 
-    def __init__(self, session: Session, path: Path, clock: Clock) -> None:
+    def __init__(self, session: Session, path: StrPath, clock: Clock) -> None:
         self._session, self._path = session, os.fspath(path)
         self._file = StereoFile(path, OUTPUT_RATE, clock)
         Resampler(INPUT_RATE, OUTPUT_RATE)  # raises now if it is missing, and not into the conversation

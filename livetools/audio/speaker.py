@@ -12,7 +12,7 @@ from livetools.session.running.clock import Clock, SystemClock
 from .devices import Device, find_card
 from .pcm import OUTPUT_RATE, bytes_of, seconds_of
 from .playback import Playback
-from .wav import Path, open_wav
+from .wav import StrPath, open_wav
 
 if TYPE_CHECKING:
     import wave
@@ -98,7 +98,7 @@ class FileSpeaker:
                 print(speaker.played, "seconds")
     """
 
-    def __init__(self, path: Path, *, rate: int = OUTPUT_RATE, clock: Clock | None = None) -> None:
+    def __init__(self, path: StrPath, *, rate: int = OUTPUT_RATE, clock: Clock | None = None) -> None:
         self._path = path
         self._clock = clock or SystemClock()
         self._playback = Playback(rate)

@@ -22,7 +22,7 @@ from livetools.events import (
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.transport.loop.race import race
 
-from .activity_detection import Piece, send_speech
+from .activity_detection import DetectorOutput, send_speech
 from .pcm import seconds_of
 from .playback import Output
 
@@ -34,7 +34,7 @@ _PAUSE = 1.0  # seconds; what follows a longer one is a new stream
 
 async def talk(
     session: Session,
-    source: AsyncIterable[Piece],
+    source: AsyncIterable[DetectorOutput],
     output: Output,
     *,
     tell: Callable[[Event], object] = lambda event: None,
@@ -128,7 +128,7 @@ class _Conversation:
                 self.answered = status != "IN_PROGRESS" and not self.open and not self.cut
                 self.cut = False
 
-    async def speak(self, source: AsyncIterable[Piece]) -> None:
+    async def speak(self, source: AsyncIterable[DetectorOutput]) -> None:
         await send_speech(self.session, source)
 
     async def answer(self, patience: float) -> None:

@@ -7,16 +7,16 @@ import os
 import struct
 import wave
 from array import array
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock
 
 from .pcm import SAMPLE, Resampler, seconds_of
+from .wav import StrPath
 
 log = get_logger("livetools.audio")
 
-Path: TypeAlias = str | os.PathLike[str]
 
 #: What writing may raise: a disk that is full, four gigabytes.
 UNWRITABLE = (OSError, ValueError, struct.error, wave.Error)
@@ -31,7 +31,7 @@ class StereoFile:
     ``OSError`` as ``open`` does.
     """
 
-    def __init__(self, path: Path, rate: int, clock: Clock) -> None:
+    def __init__(self, path: StrPath, rate: int, clock: Clock) -> None:
         self.left, self.right = Side(rate), Side(rate)
         self._path, self._rate, self._clock = os.fspath(path), rate, clock
         self._raw = open(self._path, "wb")  # noqa: SIM115  # _end closes it

@@ -20,7 +20,7 @@ from livetools.errors import ConfigError
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, SAMPLE, Resampler, bytes_of, chunks
 
-Path: TypeAlias = str | os.PathLike[str]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _NAMES = {2: "ADPCM", 6: "A-law", 7: "µ-law", 0x11: "IMA ADPCM", 0x50: "MPEG", 0x55: "MP3"}
@@ -45,7 +45,7 @@ class WavFormat:
         return self.size / (self.rate * self.channels * self.width)
 
 
-def wav_format(path: Path | bytes) -> WavFormat:
+def wav_format(path: StrPath | bytes) -> WavFormat:
     """The format of a file, or of the bytes of one. Raises :class:`ConfigError` when it is not a WAV file or holds no
     PCM, and ``OSError``."""
     with _opened(path) as file:
@@ -59,7 +59,7 @@ def wav_format(path: Path | bytes) -> WavFormat:
             ) from error
 
 
-def read_wav(path: Path | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1) -> Iterator[bytes]:
+def read_wav(path: StrPath | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1) -> Iterator[bytes]:
     """A WAV file, or the bytes of one, as 16-bit mono PCM of ``rate`` Hz, in chunks of ``seconds`` (the last may be
     shorter).
 
@@ -79,7 +79,7 @@ def read_wav(path: Path | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1
     return chunks(_pieces(path, found, resample), max(SAMPLE, bytes_of(seconds, rate)))
 
 
-def write_wav(path: Path, pcm: bytes, *, rate: int = OUTPUT_RATE) -> None:
+def write_wav(path: StrPath, pcm: bytes, *, rate: int = OUTPUT_RATE) -> None:
     """Write 16-bit mono PCM of ``rate`` Hz to a WAV file. Raises ``OSError`` as ``open`` does.
 
     ::
@@ -91,7 +91,7 @@ def write_wav(path: Path, pcm: bytes, *, rate: int = OUTPUT_RATE) -> None:
         file.writeframes(pcm)
 
 
-def open_wav(path: Path, rate: int) -> wave.Wave_write:
+def open_wav(path: StrPath, rate: int) -> wave.Wave_write:
     """A WAV file to write 16-bit mono frames to."""
     file = wave.open(os.fspath(path), "wb")  # noqa: SIM115 - the caller's to close
     file.setnchannels(1)
@@ -100,7 +100,7 @@ def open_wav(path: Path, rate: int) -> wave.Wave_write:
     return file
 
 
-def _opened(path: Path | bytes) -> BinaryIO:
+def _opened(path: StrPath | bytes) -> BinaryIO:
     return io.BytesIO(path) if isinstance(path, bytes) else open(path, "rb")
 
 
@@ -137,7 +137,7 @@ def _form(body: bytes) -> tuple[int, int, int, bool]:
     return rate, channels, width, tag == _FLOAT
 
 
-def _pieces(path: Path | bytes, form: WavFormat, resample: Resampler) -> Iterator[bytes]:
+def _pieces(path: StrPath | bytes, form: WavFormat, resample: Resampler) -> Iterator[bytes]:
     frame = form.channels * form.width
     left = form.size - form.size % frame
     with _opened(path) as file:

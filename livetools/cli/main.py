@@ -10,7 +10,7 @@ import io
 import os
 import sys
 
-INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
+_INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()  # at the interpreter's end its failure would be a traceback
     except KeyboardInterrupt:  # while the command itself is imported: there typer does not see it yet
-        sys.exit(INTERRUPTED)
+        sys.exit(_INTERRUPTED)
     except OSError as error:
         _drop_output()
         gone = error.errno == errno.EPIPE
@@ -60,11 +60,11 @@ def _run() -> None:
 
 
 #: Marks of ours that no code page of Windows has, in ASCII: a fault and a success must not look alike.
-MARKS = {"→": "->", "←": "<-", "✔": "ok", "✘": "x", "≠": "!="}
+_MARKS = {"→": "->", "←": "<-", "✔": "ok", "✘": "x", "≠": "!="}
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
     """What is written for a character that standard output cannot write."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return MARKS.get(error.object[error.start], "?"), error.start + 1
+    return _MARKS.get(error.object[error.start], "?"), error.start + 1

@@ -9,7 +9,7 @@ import typer
 from .agents.load_agent import told
 
 
-class Lines(logging.Handler):
+class WarningHandler(logging.Handler):
     """A warning or an error as one line on standard error; of a traceback the last place, and the error."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -23,6 +23,6 @@ class Lines(logging.Handler):
 def show_warnings() -> None:
     """Show the library's warnings in this process, once a logger."""
     logger = logging.getLogger("livetools")
-    if not any(isinstance(handler, Lines) for handler in logger.handlers):
-        logger.addHandler(Lines(logging.WARNING))
+    if not any(isinstance(handler, WarningHandler) for handler in logger.handlers):
+        logger.addHandler(WarningHandler(logging.WARNING))
         logger.propagate = False

@@ -60,7 +60,7 @@ from .grading.expectations import (
 )
 from .running.playing import Eval
 from .simulation.callers import Caller, Persona, Script, Utterance, spoken, wav
-from .simulation.client_faults import BargeIn, Drop, Fault, SlowTool
+from .simulation.client_faults import BargeIn, ClientFault, Drop, SlowTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class _Reader:
             "{say: TEXT, cuts_in: true} or {silence: SECONDS}"
         )
 
-    def fault(self, value: Mapping[str, Any]) -> Fault:
+    def fault(self, value: Mapping[str, Any]) -> ClientFault:
         match value:
             case {"drop": int(turn), **rest} if not rest:
                 return Drop(turn)
@@ -214,7 +214,7 @@ class _Reader:
                     raise self.placed(error) from None
                 except (TypeError, ValueError, AttributeError, OverflowError):
                     raise ConfigError(
-                        f"{self.place}: {key}: {value[key]!r:.60} is not {WANTED[key]}"
+                        f"{self.place}: {key}: {value[key]!r:.60} is not {_WANTED[key]}"
                     ) from None
         raise ConfigError(
             f"{self.place}: {dict(value)!r:.80} is not an expectation; known are {', '.join(EXPECTATIONS)}"
@@ -247,7 +247,7 @@ def _reached(value: Mapping[str, Any]) -> ReachedGoal:
 
 
 #: How each fault is written in a file.
-FAULTS: Mapping[type[Fault], str] = {
+FAULTS: Mapping[type[ClientFault], str] = {
     Drop: "{drop: TURN}",
     BargeIn: "{barge_in: TURN}",
     SlowTool: "{slow: TOOL, seconds: N}",
@@ -274,7 +274,7 @@ EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expecta
 
 
 #: What each takes, in words.
-WANTED: Mapping[str, str] = {
+_WANTED: Mapping[str, str] = {
     "called": "the name of a function, with its arguments under `with`",
     "not_called": "the name of a function, or true for any",
     "asked_approval": "the name of a function",

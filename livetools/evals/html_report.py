@@ -27,7 +27,7 @@ a { color: inherit; } svg text { fill: var(--soft); font: 11px system-ui, sans-s
 """
 
 #: The class and the sign of a verdict: passed, failed, skipped.
-MARKS = {True: ("pass", "✓"), False: ("fail", "✗"), None: ("soft", "skipped")}
+_MARKS = {True: ("pass", "✓"), False: ("fail", "✗"), None: ("soft", "skipped")}
 
 WIDTH, ROW, LEFT = 900.0, 20.0, 150.0
 
@@ -82,7 +82,7 @@ def _section(result: Result, number: int) -> str:
 def _round(each: Round, number: int) -> str:
     kind, word = ("pass", "passed") if each.passed else ("fail", "failed")
     verdicts = "".join(
-        f'<tr><td class="{MARKS[v.passed][0]}">{MARKS[v.passed][1]}</td>'
+        f'<tr><td class="{_MARKS[v.passed][0]}">{_MARKS[v.passed][1]}</td>'
         f"<td>{escape(v.expectation)}</td><td>{'' if v.score is None else f'{v.score:.2f}'}</td>"
         f"<td>{escape(v.why)}</td></tr>"
         for v in each.verdicts

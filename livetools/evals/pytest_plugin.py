@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .grading.judge import Judge
     from .recording.conversation_record import Conversation
     from .simulation.callers import Caller, Utterance
-    from .simulation.client_faults import Fault
+    from .simulation.client_faults import ClientFault
 
 #: The property of a test's report that names an expectation that was skipped: pytest-xdist hands it on.
 SKIPPED = "live_eval"
@@ -84,7 +84,7 @@ class LiveEval:
         caller: Caller | str | Utterance | Sequence[str | Utterance],
         *,
         expect: Sequence[Expectation] = (),
-        faults: Sequence[Fault] = (),
+        faults: Sequence[ClientFault] = (),
         approve: Any = True,  # as of Eval: bool or names
         timeout: float = 60.0,
         patience: float = 10.0,

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Client(Protocol):
+class DaskClient(Protocol):
     """What is used of a ``distributed.Client``."""
 
     @property
@@ -37,7 +37,7 @@ class Client(Protocol):
     def run_on_scheduler(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
 
 
-def executor(client: Client) -> Executor:
+def executor(client: DaskClient) -> Executor:
     """An executor for ``@tool(executor=...)``: each call is a task of the cluster, and runs once, on any free worker.
 
     The function and its arguments are pickled; it cannot take a ``ToolContext``. If the worker dies or the scheduler is
@@ -80,7 +80,7 @@ def executor(client: Client) -> Executor:
 class _DaskExecutor(Executor):
     """Submits to a client. Dask's own executor merges equal calls, and takes some arguments for its own."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: DaskClient) -> None:
         self._client = client
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

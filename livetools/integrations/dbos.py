@@ -80,9 +80,9 @@ from .shared.option_checks import A_YEAR, checked_seconds
 log = get_logger("livetools.calls")
 
 #: Seconds between two looks whether a call was taken back.
-LOOK = 0.2
+_LOOK = 0.2
 #: Calls that are remembered as known to the model.
-REMEMBERED = 512
+_REMEMBERED = 512
 #: Runs whose results are of no use: the model took the call back.
 USELESS = frozenset({"CANCELLED"})
 #: What a call without an id of the service's is called here; another process would give the same to another call.
@@ -248,7 +248,7 @@ class Durable:
         ended: Future[object] = self._threads.submit(run.get_result)
         while True:
             try:
-                return result_of(ended.result(LOOK))
+                return result_of(ended.result(_LOOK))
             except Waiting:
                 if not context.cancelled:
                     continue
@@ -381,7 +381,9 @@ class _Store:
 
     def _new_key(self) -> None:
         self.key = uuid.uuid4().hex
-        self.told: deque[str] = deque(maxlen=REMEMBERED)  # calls that the state of the newest handle knows of
+        self.told: deque[str] = deque(
+            maxlen=_REMEMBERED
+        )  # calls that the state of the newest handle knows of
         self._finished: list[str] = []  # since
         self._at: dict[str, tuple[str, list[str]]] = {}  # what belongs to a handle that is still to be saved
 
@@ -391,7 +393,7 @@ class _Store:
         try:
             kept: Any = json.loads(text or "")
             self.key, handle = str(kept["key"]), str(kept["handle"])
-            self.told = deque(map(str, kept["told"]), maxlen=REMEMBERED)
+            self.told = deque(map(str, kept["told"]), maxlen=_REMEMBERED)
         except (ValueError, TypeError, KeyError, RecursionError):
             return text  # a plain handle: its calls have no key
         return handle

@@ -11,7 +11,7 @@ from typing import Any
 from dbos import Serializer
 
 #: What text in the database begins with, if it is JSON.
-MARK = "json:"
+_MARK = "json:"
 
 
 class JsonOrPickle(Serializer):
@@ -29,13 +29,13 @@ class JsonOrPickle(Serializer):
         if isinstance(data, dict) and data.keys() == {"args", "kwargs"} and isinstance(data["args"], tuple):
             data = {**data, "args": [*data["args"]]}  # a workflow's arguments: it takes any sequence
         if is_json(data):
-            return MARK + json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+            return _MARK + json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(pickle.dumps(data)).decode()
 
     def deserialize(self, serialized_data: str) -> Any:
         """The value of a text that :meth:`serialize` made."""
-        if serialized_data.startswith(MARK):
-            return json.loads(serialized_data[len(MARK) :])
+        if serialized_data.startswith(_MARK):
+            return json.loads(serialized_data[len(_MARK) :])
         return pickle.loads(base64.b64decode(serialized_data))
 
 

@@ -26,13 +26,13 @@ from livetools.errors import ConfigError, ToolError
 from livetools.setup.model_profiles import MEDIA_TYPES
 from livetools.tools import Tool, ToolContext, ToolResult, Toolset
 
-LONGEST = 64  # characters in the name of a function; MCP takes 128
+_LONGEST = 64  # characters in the name of a function; MCP takes 128
 PROGRESS = ("progress_callback", "progress_handler")  # mcp's parameter, and fastmcp's
 
-Json = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
+_MCPObject = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
 
 
-class Client(Protocol):
+class MCPClient(Protocol):
     """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``.
 
     The three differ in what these take and give, so no narrower type is possible.
@@ -46,7 +46,7 @@ class Client(Protocol):
 
 
 async def toolset(
-    client: Client,
+    client: MCPClient,
     *,
     prefix: str | None = None,
     filter: Callable[[Any], bool] | None = None,  # the Tool of the client's own package
@@ -86,7 +86,7 @@ async def toolset(
     return Toolset(*(_tool(client, _plain(tool), prefix or "") for tool in listed))
 
 
-async def _listed(client: Client) -> list[Any]:
+async def _listed(client: MCPClient) -> list[Any]:
     """Every tool, over all pages. A cursor that comes again ends it: that server would never end."""
     page = await client.list_tools()
     if isinstance(page, list):  # fastmcp turns the pages itself
@@ -99,7 +99,7 @@ async def _listed(client: Client) -> list[Any]:
     return tools
 
 
-def _from(client: Client, cursor: str) -> dict[str, Any]:
+def _from(client: MCPClient, cursor: str) -> dict[str, Any]:
     """How this client is asked for the page at ``cursor``."""
     if "cursor" in inspect.signature(client.list_tools).parameters:
         return {"cursor": cursor}
@@ -108,7 +108,7 @@ def _from(client: Client, cursor: str) -> dict[str, Any]:
     return {"params": PaginatedRequestParams(cursor=cursor)}
 
 
-def _tool(client: Client, listed: Json, prefix: str) -> Tool:
+def _tool(client: MCPClient, listed: _MCPObject, prefix: str) -> Tool:
     call = getattr(client, "call_tool_mcp", client.call_tool)  # fastmcp's own call_tool remakes what came
     takes = inspect.signature(call).parameters
     handler = _Remote(call, listed["name"], next((name for name in PROGRESS if name in takes), None))
@@ -123,9 +123,9 @@ def _tool(client: Client, listed: Json, prefix: str) -> Tool:
 def _name(name: str) -> str:
     """A function's name made of an MCP tool's."""
     plain = re.sub(r"^(?![A-Za-z_])", "_", re.sub(r"[^A-Za-z0-9_.:-]", "_", name))
-    if len(plain) <= LONGEST:
+    if len(plain) <= _LONGEST:
         return plain
-    return f"{plain[: LONGEST - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return f"{plain[: _LONGEST - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ class _Remote:
         return _result(_plain(result), _media(livetools_context))
 
 
-def _plain(model: Any) -> Json:
+def _plain(model: Any) -> _MCPObject:
     """A pydantic model of MCP as it is on the wire."""
-    plain: Json = model.model_dump(mode="json", by_alias=True)
+    plain: _MCPObject = model.model_dump(mode="json", by_alias=True)
     return plain
 
 
@@ -175,7 +175,7 @@ def _told(error: BaseException) -> Iterator[str]:
         yield said
 
 
-def _result(result: Json, media: frozenset[str]) -> object:
+def _result(result: _MCPObject, media: frozenset[str]) -> object:
     """What a tool returned. Raises ``ToolError`` for an error."""
     structure = result.get("structuredContent")
     blocks = [block for block in result.get("content") or [] if not _repeats(block, structure)]
@@ -193,7 +193,7 @@ def _result(result: Json, media: frozenset[str]) -> object:
     return ToolResult(value, parts=images) if images else value
 
 
-def _repeats(block: Json, structure: object) -> bool:
+def _repeats(block: _MCPObject, structure: object) -> bool:
     """Whether a text says only what ``structuredContent`` says: all of it, or one of the items of a list."""
     if structure is None or block.get("type") != "text":
         return False
@@ -218,7 +218,7 @@ def _bare(value: Any) -> Any:
     return [_bare(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _image(block: Json, media: frozenset[str]) -> dict[str, Any] | None:
+def _image(block: _MCPObject, media: frozenset[str]) -> dict[str, Any] | None:
     """An image that the model reads, on its own or as an embedded resource, as a part."""
     held, data = (
         (block, block.get("data")) if block.get("type") == "image" else (block.get("resource") or {}, None)
@@ -230,7 +230,7 @@ def _image(block: Json, media: frozenset[str]) -> dict[str, Any] | None:
     return {"inlineData": {"mimeType": kind, "data": data}}
 
 
-def _texts(block: Json) -> Iterator[str]:
+def _texts(block: _MCPObject) -> Iterator[str]:
     """A block in words."""
     match block:
         case {"type": "text", "text": text} | {"type": "resource", "resource": {"text": text}}:

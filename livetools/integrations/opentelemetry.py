@@ -36,16 +36,16 @@ try:
 except ImportError as error:
     raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
-from .telemetry.attributes import CANCELLED, Attributes, as_json
+from .telemetry.attributes import ERROR_OF_CANCELLED, Attributes, as_json
 from .telemetry.instruments import Instruments
 from .telemetry.runs import LateSpan, begin, record
-from .telemetry.session_spans import Conversation
+from .telemetry.session_spans import SessionSpans
 
 _NAME = "livetools"  # of the tracer and the meter
 
 #: The session that a handler serves, as each tracer knows it: it is set where the session is opened, and inherited.
-_CONVERSATION: ContextVar[Mapping[int, Conversation]] = ContextVar("livetools_conversation")
-_NONE: Mapping[int, Conversation] = {}
+_CONVERSATION: ContextVar[Mapping[int, SessionSpans]] = ContextVar("livetools_conversation")
+_NONE: Mapping[int, SessionSpans] = {}
 
 
 def tracing(
@@ -83,7 +83,7 @@ def tracing(
 #: began, in ns of the epoch and of a clock that is not set back. A plain tuple, as :data:`Ended` is.
 _Run: TypeAlias = tuple[
     Call,
-    Conversation | None,
+    SessionSpans | None,
     trace.Span | None,
     context.Context | None,
     Token[context.Context] | None,
@@ -103,12 +103,12 @@ class _Tracing(Hooks):
         self._instruments = Instruments(meter)
         self._runs: dict[int, _Run] = {}  # by id(call): two sessions may use one id at once
 
-    def on_session(self, session: SessionLike) -> Conversation | None:
+    def on_session(self, session: SessionLike) -> SessionSpans | None:
         if not isinstance(session, Session):
             return None
         if isinstance(self._tracer, trace.ProxyTracer):  # a provider was perhaps set since
             self._tracer = trace.get_tracer(_NAME)
-        conversation = Conversation(session, self._tracer, self._instruments, self._content)
+        conversation = SessionSpans(session, self._tracer, self._instruments, self._content)
         _CONVERSATION.set({**_CONVERSATION.get(_NONE), id(self): conversation})
         context.attach(conversation.context)  # of the session's own task, and of the handlers in it
         return conversation
@@ -145,7 +145,7 @@ class _Tracing(Hooks):
         self._end(call, type(error).__qualname__, say)
 
     def on_cancel(self, call: Call) -> None:
-        self._end(call, CANCELLED)
+        self._end(call, ERROR_OF_CANCELLED)
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
         run = self._runs.get(id(call))

@@ -31,7 +31,7 @@ from .shared.option_checks import A_YEAR, checked_seconds, checked_text
 #: Seconds that a handle is good for, once its connection has ended (ai.google.dev, session management, 2026-09).
 LIFETIME = 2 * 3600.0
 #: Seconds that a client made from a URL waits for the server.
-PATIENCE = 5.0
+_PATIENCE = 5.0
 
 
 class RedisHandleStore:
@@ -59,7 +59,7 @@ class RedisHandleStore:
         if not isinstance(client, str | redis.Redis | AsyncRedis):
             raise ConfigError(f"client is a {type(client).__name__}: expected a URL, or a client of redis-py")
         if isinstance(client, str):
-            client = redis.Redis.from_url(client, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+            client = redis.Redis.from_url(client, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
         self._client, self.key, self._lifetime = client, key, math.ceil(lifetime)
 
     async def load(self) -> str | None:

@@ -79,7 +79,7 @@ from .relay.limits import RESUME_TIMEOUT
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, Page
-from .relay.relayed_session import Conversation, RelayOptions
+from .relay.relayed_session import RelayedSession, RelayOptions
 from .shared.closing import TRY_AGAIN, close_reason
 from .shared.last_handle import LOOK, TAKE_OVER
 from .shared.option_checks import checked_function, checked_secret
@@ -200,7 +200,7 @@ class Relay:
         self._origins = origins
         self._options = options
         self._places = bounds
-        self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
+        self._open: dict[str, RelayedSession] = {}  # by a digest of the token and its caller
         self._nameless: set[type] = set()  # types of deps that were warned about
         self._files = StaticFiles(directory=BUILT, check_dir=False)
         price.load()  # here nobody waits for it
@@ -313,7 +313,7 @@ class Relay:
                 await conversation.join()
         return None
 
-    async def _begin(self, resume: Resume | None, deps: object, place: Place) -> tuple[Conversation, bool]:
+    async def _begin(self, resume: Resume | None, deps: object, place: Place) -> tuple[RelayedSession, bool]:
         """Open a session: the one whose handle is kept for this page, or a new one with a token of its own.
 
         A token that no handle is kept for is not taken over: a page could choose one that others know. ``place`` is
@@ -335,7 +335,7 @@ class Relay:
 
     async def _opened_in_time(
         self, token: str, deps: object, store: HandleStore | None, resumed: bool, place: Place
-    ) -> Conversation:
+    ) -> RelayedSession:
         clock = self._options.clock
         until = clock.now() + TAKE_OVER
         again = False  # it is opened once more, in the same place
@@ -370,7 +370,7 @@ class Relay:
         store: HandleStore | None,
         resumed: bool,
         on_closed: Callable[[], object],
-    ) -> Conversation:
+    ) -> RelayedSession:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         if self._options.idle is not None:
@@ -381,7 +381,7 @@ class Relay:
             if self._open.get(key) is conversation:
                 del self._open[key]
 
-        conversation = Conversation(session, token, options, on_over=forget, on_closed=on_closed)
+        conversation = RelayedSession(session, token, options, on_over=forget, on_closed=on_closed)
         self._open[key] = conversation
         await conversation.open()
         return conversation

@@ -9,7 +9,7 @@ from livetools.setup.model_profiles import ModelProfile
 
 from .experiment_steps import (
     ANSWER,
-    ASK,
+    ASK_FOR_CODE_WORD,
     CODE_WORD,
     QUIET,
     SILENCE,
@@ -24,9 +24,9 @@ from .experiment_steps import (
     spoke_or_cancelled,
 )
 from .experiment_types import Answer, Experiment, Facts, Step, Talk, Undecided, fixed, value
-from .outcome import Json, Outcome
+from .outcome import JsonObject, TalkOutcome
 
-WEATHER: Json = {
+WEATHER: JsonObject = {
     "name": "get_weather",
     "description": "Returns the weather in a city. Call it each time the user asks for the weather.",
     "parametersJsonSchema": {
@@ -44,7 +44,7 @@ ID_STYLES = {
 }
 
 
-def _declared(declaration: Json, behavior: str | None = None) -> Mapping[str, object]:
+def _declared(declaration: JsonObject, behavior: str | None = None) -> Mapping[str, object]:
     stated = {**declaration, "behavior": behavior} if behavior else declaration
     return {"tools": [{"functionDeclarations": [stated]}]}
 
@@ -52,10 +52,10 @@ def _declared(declaration: Json, behavior: str | None = None) -> Mapping[str, ob
 def _waits(behavior: str | None) -> Talk:
     """A call that is not answered; after a while the user says something else."""
     other = say("What is two plus two?", spoke_or_cancelled, 2 * QUIET)
-    return Talk(_declared(CODE_WORD, behavior), (ASK, pause(), other))
+    return Talk(_declared(CODE_WORD, behavior), (ASK_FOR_CODE_WORD, pause(), other))
 
 
-def _behaved(outcome: Outcome) -> str | None:
+def _behaved(outcome: TalkOutcome) -> str | None:
     """Whether the model waited for the answer: it let the other question wait, or cancelled the call for it.
 
     What it says right behind its call counts for nothing: speech may trail behind a call that blocks. ``None``: the
@@ -67,7 +67,7 @@ def _behaved(outcome: Outcome) -> str | None:
     return "BLOCKING" if other.cancelled or not other.spoke else "NON_BLOCKING"
 
 
-def _behavior(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _behavior(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """What a declaration makes of a call, by what it says of ``behavior``."""
     omitted, blocking = outcomes["omitted"], outcomes["BLOCKING"]
     found: Facts = {
@@ -87,7 +87,7 @@ def _behavior(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfil
     return found
 
 
-def _verdict(outcome: Outcome, wanted: str) -> Answer | Undecided:
+def _verdict(outcome: TalkOutcome, wanted: str) -> Answer | Undecided:
     if outcome.refused and not outcome.part(0).calls:
         return Answer(("refused",), outcome.why)
     behaved = _behaved(outcome)
@@ -100,7 +100,7 @@ def _manner(behaved: str) -> str:
     return "it waited for the answer" if behaved == "BLOCKING" else "it continued while the call was open"
 
 
-def _call_ids(outcome: Outcome) -> Answer | Undecided:
+def _call_ids(outcome: TalkOutcome) -> Answer | Undecided:
     if not (calls := outcome.part(0).calls):
         return Undecided(NO_CALL)
     name = str(calls[0].get("id", ""))
@@ -112,7 +112,7 @@ def _call_ids(outcome: Outcome) -> Answer | Undecided:
     return Undecided("the id has an unknown form")
 
 
-def _disturbed(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _disturbed(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """What sound, and then text, does to a call that blocks."""
     outcome = outcomes["open"]
     during, text = outcome.part(1), outcome.part(2)
@@ -142,7 +142,7 @@ def _blocking(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, object] |
 
 def _while_open(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
     other = say("What is two plus two?", cancelled, 2 * QUIET)
-    return {"open": Talk(_blocking(facts) or {}, (ASK, sound(SILENCE, cancelled), other))}
+    return {"open": Talk(_blocking(facts) or {}, (ASK_FOR_CODE_WORD, sound(SILENCE, cancelled), other))}
 
 
 def _async(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, object]:
@@ -150,7 +150,7 @@ def _async(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, object]:
     return _declared(CODE_WORD, None if value(facts, "non_blocking") == "refused" else "NON_BLOCKING")
 
 
-def _names(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _names(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     named, bare = outcomes["named"], outcomes["nameless"]
     if not _told(named, 1):
         why = "the model did not repeat the result of the function"
@@ -165,7 +165,7 @@ def _names(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) 
     }
 
 
-def _told(outcome: Outcome, step: int) -> bool:
+def _told(outcome: TalkOutcome, step: int) -> bool:
     return WORD in outcome.part(step).words
 
 
@@ -182,9 +182,9 @@ def _of_a_response(
     """
 
     def talks(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
-        return {"answered": Talk(_async(facts), (ASK, *answers))}
+        return {"answered": Talk(_async(facts), (ASK_FOR_CODE_WORD, *answers))}
 
-    def read(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+    def read(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
         outcome = outcomes["answered"]
         if not outcome.part(0).calls:
             return {field: Undecided(NO_CALL)}
@@ -196,7 +196,7 @@ def _of_a_response(
     return Experiment(fields=(field,), asks=asks, talks=talks, read=read, needs=_results_arrive)
 
 
-def _json_schema(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _json_schema(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["schema"]
     if outcome.refused:
         return {"json_schema": Answer(("refused",), outcome.why)}
@@ -237,8 +237,10 @@ CALLS: tuple[Experiment, ...] = (
         fields=("needs_name",),
         asks="Does a response need the function's name? Two sessions.",
         talks=fixed(
-            named=Talk(_declared(CODE_WORD), (ASK, respond(WORD, said_word, ANSWER))),
-            nameless=Talk(_declared(CODE_WORD), (ASK, respond(WORD, said_word, ANSWER, named=False))),
+            named=Talk(_declared(CODE_WORD), (ASK_FOR_CODE_WORD, respond(WORD, said_word, ANSWER))),
+            nameless=Talk(
+                _declared(CODE_WORD), (ASK_FOR_CODE_WORD, respond(WORD, said_word, ANSWER, named=False))
+            ),
         ),
         read=_names,
         needs=_it_calls,

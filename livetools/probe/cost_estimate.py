@@ -11,8 +11,8 @@ from .experiment_steps import SILENCE
 from .experiment_types import Answer, Experiment, Undecided
 
 PROMPT = 400  # tokens that one exchange reads: the instruction, a declaration, the text, what was said before
-SPOKEN = 100  # tokens of speech in an answer, with a few thoughts: four seconds at 25 a second
-HEARD = 25  # tokens a second of sound
+_SPOKEN = 100  # tokens of speech in an answer, with a few thoughts: four seconds at 25 a second
+_HEARD = 25  # tokens a second of sound
 TEXT_IN, AUDIO_IN, AUDIO_OUT = 0.75, 3.0, 12.0  # $ a million tokens of gemini-3.8-live (genai-prices 0.2.3)
 
 
@@ -27,7 +27,7 @@ class Estimate:
     @property
     def usage(self) -> Usage:
         """The tokens."""
-        text, heard, spoken = PROMPT * self.exchanges, round(HEARD * SILENCE), SPOKEN * self.exchanges
+        text, heard, spoken = PROMPT * self.exchanges, round(_HEARD * SILENCE), _SPOKEN * self.exchanges
         audio = {"prompt_audio": heard, "response_audio": spoken}
         return Usage(text + heard, spoken, text + heard + spoken, modalities=audio, model=self.model)
 

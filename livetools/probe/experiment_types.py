@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from livetools.setup.model_profiles import ModelProfile
 
-from .outcome import Json, Outcome, Part
+from .outcome import JsonObject, StepResult, TalkOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class Scene:
     """What a step may need to know: how text reaches this model, and the calls that the model has made."""
 
     channel: str | None
-    calls: list[Json]
+    calls: list[JsonObject]
 
 
-def nothing(scene: Scene) -> Iterable[Json]:
+def nothing(scene: Scene) -> Iterable[JsonObject]:
     """Send nothing."""
     return ()
 
 
-def never(part: Part) -> bool:
+def never(part: StepResult) -> bool:
     """Wait the whole time."""
     return False
 
@@ -64,8 +64,8 @@ class Step:
     ``answers``: it answers a call, so it is played only where the model has made one.
     """
 
-    send: Callable[[Scene], Iterable[Json]] = nothing
-    until: Callable[[Part], bool] = never
+    send: Callable[[Scene], Iterable[JsonObject]] = nothing
+    until: Callable[[StepResult], bool] = never
     wait: float
     pace: float = 0.0
     says: bool = False
@@ -84,7 +84,7 @@ class Talk:
     early: bool = False
 
 
-Read: TypeAlias = Callable[[Mapping[str, Outcome], Mapping[str, Answer | Undecided], ModelProfile], Facts]
+Read: TypeAlias = Callable[[Mapping[str, TalkOutcome], Mapping[str, Answer | Undecided], ModelProfile], Facts]
 """The answers, from the outcomes by the names of the talks, from the facts that are known by now, and from the profile
 that is known of the model (to tell which of two values was expected that look alike)."""
 

@@ -6,34 +6,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-Json: TypeAlias = dict[str, Any]  # any JSON object
+JsonObject: TypeAlias = dict[str, Any]  # any JSON object
 
 
-def inner(message: Json, name: str) -> Json:
+def inner(message: JsonObject, name: str) -> JsonObject:
     """The object in this field; empty if the field is absent."""
     found = message.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def calls_in(message: Json) -> list[Json]:
+def calls_in(message: JsonObject) -> list[JsonObject]:
     """The function calls of a message."""
     return inner(message, "toolCall").get("functionCalls") or []
 
 
 @dataclass(slots=True)
-class Part:
+class StepResult:
     """What came while one step was played: messages, each with the time of its arrival in seconds."""
 
     began: float
-    messages: list[tuple[float, Json]] = field(default_factory=list)
+    messages: list[tuple[float, JsonObject]] = field(default_factory=list)
 
-    def contents(self) -> Iterator[Json]:
+    def contents(self) -> Iterator[JsonObject]:
         """Each ``serverContent`` that holds something."""
         for _, message in self.messages:
             if isinstance(content := message.get("serverContent"), dict):
                 yield content
 
-    def parts(self) -> Iterator[Json]:
+    def parts(self) -> Iterator[JsonObject]:
         """The parts of the model's turns, without thoughts."""
         for content in self.contents():
             for part in inner(content, "modelTurn").get("parts") or []:
@@ -41,7 +41,7 @@ class Part:
                     yield part
 
     @property
-    def calls(self) -> list[Json]:
+    def calls(self) -> list[JsonObject]:
         """The function calls."""
         return [call for _, message in self.messages for call in calls_in(message)]
 
@@ -95,14 +95,14 @@ class Ending:
 
 
 @dataclass(slots=True)
-class Outcome:
+class TalkOutcome:
     """One conversation. ``parts`` has an entry for each step that was played, as far as it came.
 
     ``opened``: ``setupComplete`` came. ``ending``: the service closed the connection.
     """
 
     opened: bool = False
-    parts: list[Part] = field(default_factory=list)
+    parts: list[StepResult] = field(default_factory=list)
     ending: Ending | None = None
 
     @property
@@ -115,9 +115,9 @@ class Outcome:
         """What was seen of a refusal."""
         return str(self.ending) if self.ending is not None else "setupComplete never came"
 
-    def part(self, number: int) -> Part:
+    def part(self, number: int) -> StepResult:
         """What came in a step; nothing, if the conversation ended before it."""
-        return self.parts[number] if number < len(self.parts) else Part(0.0)
+        return self.parts[number] if number < len(self.parts) else StepResult(0.0)
 
     def reached(self, number: int) -> bool:
         """Whether this step was played."""

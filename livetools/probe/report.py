@@ -13,7 +13,7 @@ from livetools.setup.model_profiles import ModelProfile
 from .experiment_types import Answer, Undecided
 from .experiments import NOT_PROBED
 
-NEAR = 0.25  # share by which a measured number may differ
+_NEAR = 0.25  # share by which a measured number may differ
 GIVEN_BY_THE_LOOK_UP = ("family", "known", "vertex")
 
 
@@ -79,7 +79,7 @@ def _agrees(found: Answer, known: object) -> bool:
 
 def _alike(value: object, known: object) -> bool:
     if isinstance(value, float) and isinstance(known, float):
-        return math.isclose(value, known, rel_tol=NEAR)
+        return math.isclose(value, known, rel_tol=_NEAR)
     return value == known
 
 

@@ -30,10 +30,10 @@ from livetools.transport.websocket import WebSocket
 from .experiment_steps import spoke
 from .experiment_types import Experiment, Facts, Scene, Step, Talk, Undecided
 from .experiments import EXPERIMENTS
-from .outcome import Ending, Json, Outcome, Part, calls_in
+from .outcome import Ending, JsonObject, StepResult, TalkOutcome, calls_in
 from .turn_experiments import HELLO
 
-SETUP_TIMEOUT = 10.0  # seconds; some refused settings show only in a setup that never completes
+_SETUP_TIMEOUT = 10.0  # seconds; some refused settings show only in a setup that never completes
 REFUSALS = (1007, 1008)  # codes by which the service refuses what it was sent
 FAILURES = (1011,)  # its own failure, or a refusal (3.1, TEXT): a refusal, if it comes a second time
 INSTRUCTION = "You are being tested. Do exactly what the user says, in as few words as possible."
@@ -58,7 +58,7 @@ class Probe:
     experiments: tuple[Experiment, ...] = EXPERIMENTS
     facts: Facts = field(default_factory=dict)
     sessions: int = 0
-    _base: Json = field(default_factory=dict)
+    _base: JsonObject = field(default_factory=dict)
     _channel: str | None = None
 
     @property
@@ -88,7 +88,7 @@ class Probe:
 
     async def _find_setup(self) -> None:
         """The plainest setup that the model accepts: speech or text, with a thinking level if it must have one."""
-        first: Outcome | None = None
+        first: TalkOutcome | None = None
         for modality in ("AUDIO", "TEXT"):
             for level in (None, "LOW"):
                 self._base = _base(
@@ -107,7 +107,7 @@ class Probe:
                 first = first or outcome
         assert first is not None
         if first.ending is None:
-            raise ConnectFailed(f"the model accepts no setup: {first.why} within {SETUP_TIMEOUT:g} s")
+            raise ConnectFailed(f"the model accepts no setup: {first.why} within {_SETUP_TIMEOUT:g} s")
         raise error(first.ending.code, first.ending.reason, "setup")
 
     async def _find_channel(self) -> None:
@@ -140,7 +140,7 @@ class Probe:
         except Exception as fault:  # a message of a shape that nobody has seen yet
             return _undecided(experiment, f"its messages could not be read ({type(fault).__name__})")
 
-    async def _play(self, talk: Talk) -> Outcome:
+    async def _play(self, talk: Talk) -> TalkOutcome:
         """One conversation; once more, if its end says nothing of what was sent.
 
         Raises :class:`Broken` if it ends like that again, and the error of a close that is not about the talk.
@@ -157,9 +157,9 @@ class Probe:
                 return outcome
         raise Broken(str(ending))
 
-    async def _converse(self, talk: Talk) -> Outcome:
+    async def _converse(self, talk: Talk) -> TalkOutcome:
         self.sessions += 1
-        outcome = Outcome()
+        outcome = TalkOutcome()
         endpoint = self.endpoint
         if talk.early and not (endpoint.vertexai or endpoint.asked):
             endpoint = replace(endpoint, api_version="v1alpha")
@@ -181,16 +181,16 @@ class Probe:
 class _Line:
     """One connection while its conversation is played."""
 
-    def __init__(self, transport: Transport, clock: Clock, outcome: Outcome) -> None:
+    def __init__(self, transport: Transport, clock: Clock, outcome: TalkOutcome) -> None:
         self._transport, self._clock, self._outcome = transport, clock, outcome
-        self._calls: list[Json] = []
+        self._calls: list[JsonObject] = []
 
-    async def send(self, frame: Json) -> None:
+    async def send(self, frame: JsonObject) -> None:
         await self._transport.send(json.dumps(frame).encode())
 
     async def open(self) -> None:
         """Wait for ``setupComplete``. What comes before it is dropped."""
-        deadline = self._clock.now() + SETUP_TIMEOUT
+        deadline = self._clock.now() + _SETUP_TIMEOUT
         while (message := await self._next(deadline)) is not None:
             if "setupComplete" in message:
                 self._outcome.opened = True
@@ -200,14 +200,14 @@ class _Line:
         """One step, whose messages go into a new part. False: it would answer a call, and the model made no call."""
         if step.answers and not self._calls:
             return False
-        part = Part(self._clock.now())
+        part = StepResult(self._clock.now())
         self._outcome.parts.append(part)
         frames = step.send(Scene(channel, self._calls))
         if await self._send_all(frames, step, part):
             await self._listen(part, step, self._clock.now() + step.wait)
         return True
 
-    async def _send_all(self, frames: Iterable[Json], step: Step, part: Part) -> bool:
+    async def _send_all(self, frames: Iterable[JsonObject], step: Step, part: StepResult) -> bool:
         """Whether there is still something to wait for behind them."""
         for frame in frames:
             await self.send(frame)
@@ -215,7 +215,7 @@ class _Line:
                 return False
         return True
 
-    async def _listen(self, part: Part, step: Step, deadline: float) -> bool:
+    async def _listen(self, part: StepResult, step: Step, deadline: float) -> bool:
         """Keep what comes, up to the deadline, or until the step has what it waits for (then True)."""
         while (message := await self._next(deadline)) is not None:
             part.messages.append((self._clock.now(), message))
@@ -224,7 +224,7 @@ class _Line:
                 return True
         return False
 
-    async def _next(self, deadline: float) -> Json | None:
+    async def _next(self, deadline: float) -> JsonObject | None:
         """The next message; ``None`` at the deadline. Raises :class:`Gone`."""
         data: bytes | None = None
         gone: Gone | None = None
@@ -245,7 +245,7 @@ async def _expire(clock: Clock, deadline: float, scope: anyio.CancelScope) -> No
     scope.cancel()
 
 
-def _decoded(data: bytes) -> Json:
+def _decoded(data: bytes) -> JsonObject:
     """A message; anything but a JSON object becomes one without known fields."""
     try:
         message = json.loads(data)
@@ -258,11 +258,11 @@ def _undecided(experiment: Experiment, why: str) -> Facts:
     return {field: Undecided(why) for field in experiment.fields}
 
 
-def _base(model: str, modality: str, level: str | None) -> Json:
-    generation: Json = {"responseModalities": [modality]}
+def _base(model: str, modality: str, level: str | None) -> JsonObject:
+    generation: JsonObject = {"responseModalities": [modality]}
     if level is not None:
         generation["thinkingConfig"] = {"thinkingLevel": level}
-    setup: Json = {
+    setup: JsonObject = {
         "model": model,
         "generationConfig": generation,
         "systemInstruction": {"role": "user", "parts": [{"text": INSTRUCTION}]},
@@ -270,9 +270,9 @@ def _base(model: str, modality: str, level: str | None) -> Json:
     return {**setup, "outputAudioTranscription": {}} if modality == "AUDIO" else setup
 
 
-def _merged(base: Mapping[str, object], changes: Mapping[str, object]) -> Json:
+def _merged(base: Mapping[str, object], changes: Mapping[str, object]) -> JsonObject:
     """``base`` with ``changes`` in it, at any depth; ``None`` takes a field out."""
-    merged: Json = dict(base)
+    merged: JsonObject = dict(base)
     for name, change in changes.items():
         below = merged.get(name)
         if change is None:

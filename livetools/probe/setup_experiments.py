@@ -11,16 +11,16 @@ from livetools.setup.model_profiles import ModelProfile
 
 from .experiment_steps import CODE_WORD, FIRST_CONTENT
 from .experiment_types import Answer, Experiment, Facts, Read, Talk, Undecided, fixed, value
-from .outcome import Outcome
+from .outcome import TalkOutcome
 
 LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
-MODALITIES = ("AUDIO", "TEXT", "VIDEO")
+_MODALITIES = ("AUDIO", "TEXT", "VIDEO")
 COVERAGES = (
     "TURN_INCLUDES_ONLY_ACTIVITY",
     "TURN_INCLUDES_ALL_INPUT",
     "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
 )
-TOOLS = ("googleSearch", "codeExecution", "urlContext", "googleMaps")
+_TOOLS = ("googleSearch", "codeExecution", "urlContext", "googleMaps")
 ACCEPTED = "accepted, though it may be ignored"
 NO_SUCH_HANDLE = "7f0c2b1e-5d64-4c0e-9a53-1f8b6f2d9c11"
 
@@ -37,7 +37,7 @@ def _generation(early: bool = False, /, **fields: object) -> Talk:
 def _accepted(field: str, early: bool = False, /, **setup: object) -> Experiment:
     """A setting that is refused or not."""
 
-    def read(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+    def read(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
         outcome = outcomes["set"]
         if outcome.refused:
             return {field: Answer(("refused",), outcome.why)}
@@ -56,19 +56,19 @@ def _name(setup: Mapping[str, object]) -> str:
 def _set_of(field: str) -> Read:
     """The names of the talks that were accepted."""
 
-    def read(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+    def read(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
         accepted = frozenset(name for name, outcome in outcomes.items() if not outcome.refused)
         return {field: Answer((accepted,), _sum(outcomes))}
 
     return read
 
 
-def _sum(outcomes: Mapping[str, Outcome]) -> str:
+def _sum(outcomes: Mapping[str, TalkOutcome]) -> str:
     refused = [f"{name}: {outcome.why}" for name, outcome in outcomes.items() if outcome.refused]
     return "; ".join(refused) or "all accepted"
 
 
-def _modalities(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _modalities(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     answers = _set_of("modalities")(outcomes, {}, known)
     text = outcomes["TEXT"]
     if text.ending is None:
@@ -77,7 +77,7 @@ def _modalities(outcomes: Mapping[str, Outcome], facts: object, known: ModelProf
     return {**answers, "refuses_text_with": Answer((ending,), str(text.ending))}
 
 
-def _thinking(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _thinking(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """Without a level, and with each."""
     tried = {name: outcome for name, outcome in outcomes.items() if name != "none"}
     accepted = frozenset(name for name, outcome in tried.items() if not outcome.refused)
@@ -98,7 +98,7 @@ def _thinking(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfil
     }
 
 
-def _proactivity(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _proactivity(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     on, off = outcomes["on"], outcomes["off"]
     seen = _sum(outcomes)
     if on.refused:
@@ -106,13 +106,13 @@ def _proactivity(outcomes: Mapping[str, Outcome], facts: object, known: ModelPro
     return {"proactivity": Answer(("always",) if off.refused else ("honoured", "ignored"), seen)}
 
 
-def _tools(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _tools(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """The tools that the model accepts, without those that it is known never to use."""
     accepted = frozenset(name for name, outcome in outcomes.items() if not outcome.refused)
     return {"builtin_tools": Answer((accepted - known.idle_tools,), _sum(outcomes))}
 
 
-def _mixes(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _mixes(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     mixed = outcomes["mixed"]
     return {"mixes_search": Answer((not mixed.refused,), mixed.why if mixed.refused else "accepted together")}
 
@@ -124,12 +124,12 @@ def _search_and_functions(facts: Mapping[str, Answer | Undecided]) -> str:
     return "" if value(facts, "functions") is not False else "the model takes no functions"
 
 
-def _functions(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _functions(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     declared = outcomes["declared"]
     return {"functions": Answer((not declared.refused,), declared.why if declared.refused else "accepted")}
 
 
-def _handle(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _handle(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     ending = outcomes["handle"].ending
     if ending is None:
         return {"unknown_handle": Undecided("the connection was not closed for it")}
@@ -143,7 +143,7 @@ SETUPS: tuple[Experiment, ...] = (
         talks=fixed(
             **{
                 name: _try(generationConfig={"responseModalities": [name]}, outputAudioTranscription=None)
-                for name in MODALITIES
+                for name in _MODALITIES
             }
         ),
         read=_modalities,
@@ -181,7 +181,7 @@ SETUPS: tuple[Experiment, ...] = (
     Experiment(
         fields=("builtin_tools",),
         asks="Which built-in tools does it take? One session for each.",
-        talks=fixed(**{name: _try(tools=[{name: {}}]) for name in TOOLS}),
+        talks=fixed(**{name: _try(tools=[{name: {}}]) for name in _TOOLS}),
         read=_tools,
     ),
     Experiment(

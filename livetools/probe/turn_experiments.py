@@ -20,15 +20,15 @@ from .experiment_steps import (
     text,
 )
 from .experiment_types import Answer, Experiment, Facts, Scene, Step, Talk, Undecided, fixed, value
-from .outcome import Json, Outcome
+from .outcome import JsonObject, TalkOutcome
 
 HELLO = say("Say: hello.")
 SENTENCE = say("Say: the quick brown fox jumps over the lazy dog.")
 AT_ONCE = 0.5  # seconds after setupComplete within which a handle belongs to it
-IDLE = 4.0  # seconds without input in which handles are counted
+_IDLE = 4.0  # seconds without input in which handles are counted
 
 
-def _handles(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _handles(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """Whether and when handles come; the rest is what the messages of a turn look like."""
     unasked, asked = outcomes["unasked"], outcomes["asked"]
     first, turn, after = (asked.part(number) for number in range(3))
@@ -51,11 +51,11 @@ def _handles(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile
 
 def _rhythm(times: list[float]) -> Answer:
     gaps = [later - earlier for earlier, later in pairwise(times)]
-    told = f"{len(times)} handle{'s' * (len(times) != 1)} in {IDLE:g} s of silence"
+    told = f"{len(times)} handle{'s' * (len(times) != 1)} in {_IDLE:g} s of silence"
     return Answer((None if len(gaps) < 2 else round(sum(gaps) / len(gaps), 1),), told)
 
 
-def _frames(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _frames(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """What the messages of one spoken turn hold."""
     turn = outcomes["turn"].part(0)
     if not turn.spoke:
@@ -84,12 +84,12 @@ def _frames(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile)
 _FRAME_FIELDS = ("idle_signal", "empty_frames", "combines", "turn_complete")
 
 
-def _kinds(event: Json) -> int:
+def _kinds(event: JsonObject) -> int:
     """How many of these one event holds: the model's turn, its transcript, the end of the turn."""
     return sum(bool(event.get(name)) for name in ("modelTurn", "outputTranscription", "turnComplete"))
 
 
-def _default_modality(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _default_modality(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     part = outcomes["omitted"].part(0)
     types = [each["inlineData"].get("mimeType", "") for each in part.parts() if "inlineData" in each]
     if any(kind.startswith("video/") for kind in types):
@@ -101,7 +101,7 @@ def _default_modality(outcomes: Mapping[str, Outcome], facts: object, known: Mod
     return {"default_modality": Undecided("the model said nothing")}
 
 
-def _content(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _content(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     """clientContent after a turn, with a role and without one."""
     role, bare = outcomes["role"], outcomes["bare"]
     found = _taken("content_mid_session", role, 1)
@@ -115,7 +115,7 @@ def _content(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile
     return {**found, "text_channel": channel, "needs_role": Answer((bare.refused,), why)}
 
 
-def _taken(field: str, outcome: Outcome, step: int) -> Facts:
+def _taken(field: str, outcome: TalkOutcome, step: int) -> Facts:
     """A message that is refused (closed for), honoured (answered) or ignored."""
     if not outcome.reached(step):
         return {field: Undecided(f"the conversation ended before it: {outcome.why}")}
@@ -126,14 +126,14 @@ def _taken(field: str, outcome: Outcome, step: int) -> Facts:
     return {field: Answer(("ignored",), f"no answer within {ANSWER:g} s")}
 
 
-def _media_chunks(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _media_chunks(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["chunks"]
     if outcome.refused:
         return {"media_chunks": Answer(("refused",), outcome.why)}
     return {"media_chunks": Answer(("honoured", "ignored"), "accepted, though it may be ignored")}
 
 
-def _context_update(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _context_update(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["update"]
     if outcome.refused:
         return {"context_update": Answer(("refused",), outcome.why)}
@@ -145,7 +145,7 @@ def _context_update(outcomes: Mapping[str, Outcome], facts: object, known: Model
     return {"context_update": Answer(("ignored",), "it followed the old instruction")}
 
 
-def _empty_turn(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _empty_turn(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["empty"]
     if outcome.refused:
         return {"empty_turn": Answer(("refused",), outcome.why)}
@@ -154,7 +154,7 @@ def _empty_turn(outcomes: Mapping[str, Outcome], facts: object, known: ModelProf
     return {"empty_turn": Answer(("ignored",), "the model said nothing")}
 
 
-def _interrupts(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+def _interrupts(outcomes: Mapping[str, TalkOutcome], facts: object, known: ModelProfile) -> Facts:
     outcome = outcomes["cut"]
     if outcome.refused or not outcome.part(0).spoke:
         return {"text_interrupts": Undecided("the model did not speak long enough")}
@@ -173,13 +173,13 @@ def _cutting(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
 
 
 def _cut(channel: str) -> Step:
-    def frames(scene: Scene) -> tuple[Json]:
+    def frames(scene: Scene) -> tuple[JsonObject]:
         return (text(channel, "Stop. Say: done."),)
 
     return Step(send=frames, until=interrupted_or_over, wait=ANSWER, says=True)
 
 
-UPDATE: Json = {
+UPDATE: JsonObject = {
     "contextUpdate": {
         "systemInstruction": {"role": "user", "parts": [{"text": f"Answer everything with the word {WORD}."}]}
     }
@@ -190,8 +190,8 @@ TURNS: tuple[Experiment, ...] = (
         fields=("handle_at_setup", "handle_every", "resumption"),
         asks="When are handles given? Two sessions: one asks for them, one does not.",
         talks=fixed(
-            unasked=Talk({}, (pause(IDLE),)),
-            asked=Talk({"sessionResumption": {}}, (pause(IDLE), HELLO, pause())),
+            unasked=Talk({}, (pause(_IDLE),)),
+            asked=Talk({"sessionResumption": {}}, (pause(_IDLE), HELLO, pause())),
         ),
         read=_handles,
     ),

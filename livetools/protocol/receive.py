@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import livetools.events as events
 from livetools.events import AudioChunk, Event, InputTranscript, Interrupted, OutputTranscript, TurnComplete
 from livetools.protocol.input.audio_format import SAMPLE, Samples
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.protocol.messages.field_values import Fields
 from livetools.protocol.messages.incoming import PlainCall, ServerMessage, parse
 from livetools.protocol.messages.typed_decoders import LARGE, only_calls_or_words, only_media
@@ -67,7 +67,7 @@ class Reception(Parts):
         # Before the frame is read: it came after the silence that settles a doubt, and must not count against it.
         if not overdue:
             self.turns.settle_doubts(now)
-        read: Sequence[Frame] = ()
+        read: Sequence[OutFrame] = ()
         # Nearly all messages are of three kinds (media, calls, one piece of text), for each of which there is a fast
         # reader. None: it is not such a message.
         said: list[PlainCall] | Event | None
@@ -131,7 +131,7 @@ class Reception(Parts):
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.policy.ends_turn, now, record.blocks)
 
-    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Frame]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[OutFrame]:
         """What the model must have read to send a message with these kinds of events, or with ``calls``."""
         spoken = calls or not SPOKEN.isdisjoint(kinds)
         if self.turns.stale.closes and not spoken:

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from livetools.events import SETTLED, Event, TurnComplete
 
 from .still_to_come import Pending
-from .turns.exchange import SAID, Said
+from .turns.exchange import SAID, OutputSinceAsk
 from .turns.expected_turns import Turns
 
 
 class Emitter:
     """The events of one machine. Each of its parts reports with :meth:`tell`; the shell takes them all at once."""
 
-    def __init__(self, turns: Turns, said: Said) -> None:
+    def __init__(self, turns: Turns, said: OutputSinceAsk) -> None:
         self._turns, self._said = turns, said
         self._events: list[Event] = []
         self._open = False  # something was pending at the last TurnComplete, and is still

@@ -18,11 +18,11 @@ from livetools.events import Call
 from livetools.protocol.calls import wording
 from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.responses import FINAL_KINDS, Answer
+from livetools.protocol.calls.responses import FINAL_KINDS, Response
 from livetools.protocol.connection.connection_states import USABLE
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.input.input_queue import InputQueue, Item
-from livetools.protocol.input.resend import Frame, Outbox, Receipt, Write
+from livetools.protocol.input.resend import Outbox, OutFrame, Receipt, Write
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.expected_turns import Turns
 from livetools.protocol.turns.speech_times import SpeechTimes
@@ -52,7 +52,7 @@ class Parts:
 class Dispatch(Parts):
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
 
-    ahead: tuple[Frame, ...] = ()  # before all else: the setup, and what a session gets that is just open
+    ahead: tuple[OutFrame, ...] = ()  # before all else: the setup, and what a session gets that is just open
     conversing: bool = False  # a turn was prompted: no more seeding on 3.1
     unasked: tuple[Item, ...] = ()  # what the model is to say, in its order
     since: float = inf  # something waits for a quiet moment; inf: nothing
@@ -66,7 +66,7 @@ class Dispatch(Parts):
 
     def begin(self, link: int, frames: Iterable[bytes]) -> None:
         """Send these on this connection ahead of all else."""
-        self.ahead = (*self.ahead, *(Frame("setup", data, link=link) for data in frames))
+        self.ahead = (*self.ahead, *(OutFrame("setup", data, link=link) for data in frames))
 
     def lost(self) -> None:
         """The connection is lost, and what was to be sent first on it."""
@@ -111,7 +111,7 @@ class Dispatch(Parts):
 
     # What is written
 
-    def frames(self, now: float) -> list[Frame]:
+    def frames(self, now: float) -> list[OutFrame]:
         """What is written now, in this order."""
         calls, input, connection = self.calls, self.input, self.connection
         late = calls.texts or self.unasked
@@ -128,7 +128,7 @@ class Dispatch(Parts):
         if frames:
             connection.conversation_advanced(now)
             if calls.lost and not calls.plan.closes_lost:  # else an empty turn says that they were read
-                self.outbox.wrote(Frame("errors"), write)
+                self.outbox.wrote(OutFrame("errors"), write)
                 write.ask()
         if input.queue:  # a change is written before the answers, after which the model continues
             frames += self._input(input.changes(), write, now)
@@ -145,7 +145,7 @@ class Dispatch(Parts):
                 self.outbox.number(frames)
         return frames
 
-    def _answers(self, write: Write, now: float) -> Sequence[Answer]:
+    def _answers(self, write: Write, now: float) -> Sequence[Response]:
         """Take the answers that are ready, and note for each what will prove that it was read."""
         turns, ledger = self.turns, self.calls.ledger
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.

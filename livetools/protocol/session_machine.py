@@ -22,13 +22,13 @@ from typing import Any
 
 from livetools.errors import LocalProtocolError
 from livetools.events import Call, Event, Interrupted, Reconnected, Reconnecting
-from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.calls.driver_actions import Close, Dial, EndSession, Hangup, Hurry, Outcome
 from livetools.protocol.connection.connection_states import READABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import Begin, Consequence, Lose, SendSetup
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.audio_format import silence
 from livetools.protocol.input.input_queue import Item
-from livetools.protocol.input.resend import Frame, Receipt
+from livetools.protocol.input.resend import OutFrame, Receipt
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
@@ -323,7 +323,7 @@ class Machine(View):
 
     # Outputs
 
-    def frames(self) -> list[Frame]:
+    def frames(self) -> list[OutFrame]:
         """What is written now, in this order. The writer is responsible for what was taken."""
         return [] if self.closed else self.dispatch.frames(self._now)
 
@@ -359,7 +359,7 @@ class Machine(View):
                     self._lost(close, now)
                 case Reconnecting():
                     self._tell(what)
-                case End(error):
+                case EndSession(error):
                     self._over(error, now)
                     self.actions.append(what)
         if self.changes.waiting and self.connection.cannot_move:  # a move was wanted, and there will be none
@@ -464,7 +464,7 @@ class Machine(View):
                 self.speech.asked(now)
         return item.receipt
 
-    def _end_due(self) -> End | None:
+    def _end_due(self) -> EndSession | None:
         """The end that the calls want, where all that goes before it was said."""
         end = self.calls.end
         if end is not None and end.error is not None:  # the last error goes first

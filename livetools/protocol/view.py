@@ -22,7 +22,7 @@ from .receive import Reception
 from .reported_events import Emitter
 from .send import Dispatch
 from .still_to_come import Pending
-from .turns.exchange import Said
+from .turns.exchange import OutputSinceAsk
 from .turns.expected_turns import Turns
 from .turns.idle_and_max_seconds import TimeLimits
 from .turns.speech_times import SpeechTimes
@@ -37,7 +37,7 @@ class View:
 
     def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
         self.actions: deque[Action] = deque()
-        self.turns, self.said = Turns(plan.stall_timeout, plan.idle_signal), Said()
+        self.turns, self.said = Turns(plan.stall_timeout, plan.idle_signal), OutputSinceAsk()
         self._told = Emitter(self.turns, self.said)
         self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)

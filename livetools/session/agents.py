@@ -28,12 +28,12 @@ from .connect import connect
 from .handle_store import KeeperMaker
 from .session import Session
 
-#: What opens a session, with the parameters of :data:`PASSED` as keywords.
+#: What opens a session, with the parameters of :data:`GIVEN_TO_AGENTS` as keywords.
 AgentLike: TypeAlias = Callable[..., Session]
 
 #: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
 #: as whom, and the session that it continues. All else is the agent's own.
-PASSED = frozenset({
+GIVEN_TO_AGENTS = frozenset({
     "api_key", "api_version", "base_url", "client", "clock", "credentials", "deps",
     "handle", "handle_store", "location", "project", "transport", "vertexai",
 })  # fmt: skip
@@ -56,7 +56,7 @@ def is_agent(value: object) -> TypeGuard[AgentLike]:
 
 
 def open_agent(agent: AgentLike, **options: object) -> Session:
-    """The session of an agent, not yet entered. ``options`` are parameters named in :data:`PASSED`.
+    """The session of an agent, not yet entered. ``options`` are parameters named in :data:`GIVEN_TO_AGENTS`.
 
     An option of ``None`` is left out, so that the agent's own value holds. Raises ``ConfigError`` when the agent is a
     function that does not take an option; the agent's own errors pass through.
@@ -67,7 +67,7 @@ def open_agent(agent: AgentLike, **options: object) -> Session:
             "or a function annotated -> Session"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    if strange := sorted(given.keys() - PASSED):
+    if strange := sorted(given.keys() - GIVEN_TO_AGENTS):
         raise TypeError(f"an agent is not passed {', '.join(strange)}: its other options are its own")
     # A function takes what it names; leaving the rest out would open another session than was asked for.
     open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(agent).parameters.values())

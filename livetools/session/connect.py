@@ -12,7 +12,7 @@ from livetools.session.running.clock import SYSTEM_CLOCK, Clock
 from livetools.setup import config_fields, defaults
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
-from livetools.setup.plan_fields import OPTIONS, Expected, check
+from livetools.setup.plan_fields import OPTIONS, ValueCheck, check
 from livetools.setup.sdk.config_values import several
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
@@ -192,7 +192,7 @@ def _has(kind: type, *methods: str) -> Callable[[object], bool]:
 
 
 #: What a type checker would have said, for those who have none: who is wrong, and what is expected.
-_EXPECTED: Mapping[str, Expected] = {
+_EXPECTED: Mapping[str, ValueCheck] = {
     "model": (lambda v: isinstance(v, str), "a name, such as 'gemini-3.8-live'"),
     "tools": (
         lambda v: isinstance(v, Iterable) and not isinstance(v, str | Mapping),

@@ -21,7 +21,7 @@ from .ask_and_reply import Asking, Reply, Stream
 from .running import leaving
 from .running.hand_off import change
 from .running.session_driver import SessionDriver
-from .running.task_host import Ready, Starter
+from .running.task_host import OnReady, Starter
 from .session_base import SessionBase, checked_text, checked_timeout
 
 log = get_logger("livetools.session")
@@ -76,7 +76,7 @@ class Session(SessionBase):
             raise driver.error
         return self
 
-    async def _run(self, left: Sequence[Call], group: TaskGroup, ready: Ready) -> None:
+    async def _run(self, left: Sequence[Call], group: TaskGroup, ready: OnReady) -> None:
         assembly, listeners = self._assembly, self._assembly.listeners
         # Before the handlers are made, which inherit the context variables that a hook sets.
         listeners.observe(assembly.hooks, self)

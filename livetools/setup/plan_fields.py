@@ -12,17 +12,17 @@ from . import defaults
 from .model_profiles import CLOSING_SILENCE, ModelProfile, SessionFacts
 
 #: What an option must be: a test of its value, and what messages call it.
-Expected: TypeAlias = tuple[Callable[[Any], bool], str]
+ValueCheck: TypeAlias = tuple[Callable[[Any], bool], str]
 
 
-def check(given: Mapping[str, object], expected: Mapping[str, Expected]) -> None:
+def check(given: Mapping[str, object], expected: Mapping[str, ValueCheck]) -> None:
     """Raise :class:`ConfigError` for an option whose value is not what is expected of it."""
     for name, (right, wanted) in expected.items():
         if not right(value := given[name]):
             raise ConfigError(f"{name}={value!r:.60}: expected {wanted}")
 
 
-def _one_of(*words: str) -> Expected:
+def _one_of(*words: str) -> ValueCheck:
     return lambda value: value in words, " or ".join(map(repr, words))
 
 
@@ -31,19 +31,19 @@ def is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-_SECONDS: Expected = is_seconds, "a number of seconds above 0"
+_SECONDS: ValueCheck = is_seconds, "a number of seconds above 0"
 
 
-def _or_none(right: Callable[[Any], bool], wanted: str) -> Expected:
+def _or_none(right: Callable[[Any], bool], wanted: str) -> ValueCheck:
     return lambda value: value is None or right(value), f"{wanted}, or None for no limit"
 
 
-def _count(least: int) -> Expected:
+def _count(least: int) -> ValueCheck:
     return _or_none(lambda value: type(value) is int and value >= least, f"a whole number from {least}")
 
 
 #: The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them.
-OPTIONS: Mapping[str, Expected] = {
+OPTIONS: Mapping[str, ValueCheck] = {
     "reply_format": _one_of("tool_response", "client_content"),
     "reply_batching": _one_of("each", "batch"),
     "response_key": _one_of("output", "result", "content"),

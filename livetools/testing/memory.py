@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.transport.contract import Gone, Transport
 
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class _Client:
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
-    def ask(self, at_once: bool = True) -> Pong:
+    def ask(self, at_once: bool = True) -> PongCount:
         server, so_far = self._server, self._server.sent + 1  # with the frame that is sent next
         return lambda: int(server.known >= so_far) if server.received >= so_far else None
 

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from websockets.http11 import Request
 
 from .messages import client_schema
-from .net.connection import Connection, Gone, Receiver
+from .net.connection import Receiver, ServerConnection, SocketClosed
 from .recordings.jsonl_file import Recording, differences, handles_in
 from .service import Service
-from .wire import Frame, Message, Refused, encode, parse, utf8
+from .wire import Frame, Message, ServiceRefusal, encode, parse, utf8
 
 
-class Playback:
+class RecordingPlayback:
     """Plays the connections of a recording to the clients that dial, first to first.
 
     ``pace`` multiplies the recorded times; with 0 nothing waits.
@@ -37,7 +37,7 @@ class Playback:
 
     @contextlib.asynccontextmanager
     async def admit(
-        self, service: Service, connection: Connection, request: Request
+        self, service: Service, connection: ServerConnection, request: Request
     ) -> AsyncIterator[Receiver]:
         """Play the next connection to this client."""
         if not self._scripts:
@@ -64,7 +64,11 @@ class _Player:
     """One connection: the rest of its recording."""
 
     def __init__(
-        self, playback: Playback, service: Service, connection: Connection, script: deque[Frame]
+        self,
+        playback: RecordingPlayback,
+        service: Service,
+        connection: ServerConnection,
+        script: deque[Frame],
     ) -> None:
         self.service, self.connection, self.script = service, connection, script
         self.pace, self.given = playback.pace, playback.given
@@ -75,7 +79,7 @@ class _Player:
         """One frame of the client: compared with the recorded one; then the server's part continues."""
         try:
             message = parse(data)
-        except Refused as refusal:
+        except ServiceRefusal as refusal:
             message = {"_text": refusal.why}
         self.service.record("client", self.connection.number, message)
         if _is_media(message):
@@ -113,7 +117,7 @@ class _Player:
 
     async def _say(self, message: Message) -> None:
         self.service.record("server", self.connection.number, message)
-        with contextlib.suppress(Gone):
+        with contextlib.suppress(SocketClosed):
             if "_close" in message:
                 close = message["_close"]
                 await self.connection.close(int(close.get("code", 1000)), str(close.get("reason", "")))

@@ -28,14 +28,14 @@ from livetools.transport.websocket import WebSocket
 
 from .auth.client_identity import header
 from .net.accept import Acceptor
-from .net.connection import Connection, Gone, Receiver
+from .net.connection import Receiver, ServerConnection, SocketClosed
 from .net.port import Port
 from .net.urls import Address
 from .recordings.jsonl_file import Recording
 from .server_log import Log
-from .wire import Frame, Refused, close_message, parse
+from .wire import Frame, ServiceRefusal, close_message, parse
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 
 PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-api-client", "user-agent")
 
@@ -91,7 +91,7 @@ class RecordingProxy(Address):
         await self.listener.close()
 
     @contextlib.asynccontextmanager
-    async def _admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
+    async def _admit(self, connection: ServerConnection, request: Request) -> AsyncIterator[Receiver]:
         """Dial upstream for this client, and pass on the frames of both until one of them leaves."""
         headers = {name: value for name in PASSED_ON if (value := header(request, name)) is not None}
         url = f"{self.upstream}/{request.path.lstrip('/')}"
@@ -111,28 +111,30 @@ class RecordingProxy(Address):
             yield lambda data: self._forth(data, transport, connection)
             group.cancel_scope.cancel()
 
-    async def _forth(self, data: bytes, transport: Transport, connection: Connection) -> None:
+    async def _forth(self, data: bytes, transport: Transport, connection: ServerConnection) -> None:
         self._record("client", connection, data)
         with contextlib.suppress(UpstreamGone):  # the other direction tells the client
             await transport.send(data)
 
-    async def _back(self, transport: Transport, connection: Connection) -> None:
+    async def _back(self, transport: Transport, connection: ServerConnection) -> None:
         try:
             while True:
                 data = await transport.receive()
                 self._record("server", connection, data)
                 await connection.send(data)
-        except Gone:
+        except SocketClosed:
             return
         except UpstreamGone as gone:
             close = close_message(gone.code, gone.reason)
             self.recording.add(Frame(self._clock.now(), "server", connection.number, close))
             await connection.close(gone.code, gone.reason)
 
-    def _record(self, direction: Literal["client", "server"], connection: Connection, data: bytes) -> None:
+    def _record(
+        self, direction: Literal["client", "server"], connection: ServerConnection, data: bytes
+    ) -> None:
         try:
             message = parse(data)
-        except Refused:
+        except ServiceRefusal:
             message = {"_text": data.decode(errors="replace")}
         self.recording.add(Frame(self._clock.now(), direction, connection.number, message))
 
@@ -144,7 +146,7 @@ class RecordingProxy(Address):
 
     def _failed(self, error: Exception) -> None:
         """Log the error of a connection's task. The other connections continue."""
-        logger.error("a task of the recording proxy failed", exc_info=error)
+        log.error("a task of the recording proxy failed", exc_info=error)
         self._log.note(f"a connection failed: {type(error).__name__}: {error}")
 
 

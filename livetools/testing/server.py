@@ -33,21 +33,21 @@ from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.model_profiles import ModelProfile
-from livetools.setup.plan_fields import Expected, check
+from livetools.setup.plan_fields import ValueCheck, check
 from livetools.tools.definition.callbacks import overrides
 
 from .auth.ephemeral_tokens import Tokens
 from .live import handshake
-from .live.conversation_script import Script
+from .live.conversation_script import ConversationScript
 from .live.fake_session import FakeSession
 from .live.resumption import SessionRegistry
 from .model.fake_call import FakeCall
-from .model.turn import Model, Turn
+from .model.turn import ModelFunction, Turn
 from .net.accept import Acceptor
-from .net.connection import Connection, Receiver
+from .net.connection import Receiver, ServerConnection
 from .net.port import Port
 from .net.urls import Address
-from .recording_playback import Playback
+from .recording_playback import RecordingPlayback
 from .recordings.jsonl_file import Recording
 from .rest import endpoints
 from .service import Service
@@ -56,7 +56,7 @@ from .settings.time_limits import Limits
 from .settings.vad import ActivityDetector
 from .wire import Frame, Message
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 T = TypeVar("T")
 
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
@@ -92,7 +92,7 @@ def _is_clock(value: object) -> bool:
 
 
 #: What the switches of a server take, and how an error says it.
-SWITCHES: Mapping[str, Expected] = {
+SWITCHES: Mapping[str, ValueCheck] = {
     "profile": (
         lambda v: v is None or isinstance(v, ModelProfile) or (isinstance(v, str) and bool(v.strip())),
         "a ModelProfile, the name of a model, or None",
@@ -111,7 +111,7 @@ SWITCHES: Mapping[str, Expected] = {
     "patience": (lambda v: v is None or _is_number(v), "a number of seconds, or None for no limit"),
 }
 
-_PLACE: Mapping[str, Expected] = {
+_PLACE: Mapping[str, ValueCheck] = {
     "host": (lambda v: isinstance(v, str) and bool(v), "an address, such as 127.0.0.1"),
     "port": (lambda v: type(v) is int and 0 <= v < 2**16, "a whole number from 0 to 65535, 0 for a free one"),
 }
@@ -182,7 +182,7 @@ class FakeLiveServer(Address):
 
     def __init__(
         self,
-        model: Model | None = None,
+        model: ModelFunction | None = None,
         *,
         profile: ModelProfile | str | None = None,
         strict: bool = True,
@@ -210,7 +210,7 @@ class FakeLiveServer(Address):
         )
         self.profile, self.strict, self.clock = profile, strict, self.service.clock
         self.registry = SessionRegistry(self.service)
-        self.playback: Playback | None = None
+        self.playback: RecordingPlayback | None = None
         self._acceptor = Acceptor(
             self._admit,
             self._http,
@@ -237,7 +237,7 @@ class FakeLiveServer(Address):
 
     # -- what it answers with
 
-    def model(self, function: Model) -> Model:
+    def model(self, function: ModelFunction) -> ModelFunction:
         """A decorator: this coroutine is called for every user turn, one at a time in a session.
 
         Raises ``ConfigError`` for a function without ``async``.
@@ -246,7 +246,7 @@ class FakeLiveServer(Address):
         self.service.model, self.registry.script = function, None
         return function
 
-    def conversation(self, function: Script) -> Script:
+    def conversation(self, function: ConversationScript) -> ConversationScript:
         """A decorator: this coroutine is called once for a session and scripts all its turns and connections.
 
         Raises ``ConfigError`` for a function without ``async``.
@@ -312,7 +312,7 @@ class FakeLiveServer(Address):
         if not recording.frames:
             raise ConfigError(f"{path}: there is nothing to play: no frame was recorded")
         server = cls(**options)
-        server.playback = Playback(recording, pace)
+        server.playback = RecordingPlayback(recording, pace)
         return server
 
     # -- its life
@@ -405,7 +405,7 @@ class FakeLiveServer(Address):
 
     # -- its sockets
 
-    def _admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
+    def _admit(self, connection: ServerConnection, request: Request) -> AbstractAsyncContextManager[Receiver]:
         """Returns the receiver of this client's frames: a conversation, or the recording that is played."""
         if self.playback is not None:
             return self.playback.admit(self.service, connection, request)
@@ -417,5 +417,5 @@ class FakeLiveServer(Address):
 
     def _failed(self, error: Exception) -> None:
         """A task of a connection raised: a hook of the test's, or this server itself."""
-        logger.error("a task of the fake server failed", exc_info=error)
+        log.error("a task of the fake server failed", exc_info=error)
         self.service.log.fail("a task of the fake server", error)

@@ -10,9 +10,9 @@ from livetools.log import get_logger
 from .model.fake_call import FakeCall
 from .wire import Frame
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 
-SHOWN = 60  # frames in a failure's text
+_SHOWN = 60  # frames in a failure's text
 RUN = 3  # frames of nothing but media in a row, beyond which they are counted: a microphone sends fifty a second
 FRAMES = "→ from the client, ← from the server"  # how a transcript begins
 
@@ -54,7 +54,7 @@ class Log:
         self.lines.append(text)
         if self.limit is not None and len(self.lines) > 2 * self.limit:
             del self.lines[: -self.limit]
-        logger.info("%s", text)
+        log.info("%s", text)
 
     def fail(self, who: str, error: Exception, *, scripted: bool = False) -> None:
         """Keep what was raised; a server that runs long logs it, and continues."""
@@ -110,9 +110,9 @@ class Log:
         """The last frames of both directions and the log, a line each, media cut."""
         lines = [f"frames ({len(self.frames)}; {FRAMES}):"]
         runs = _runs(self.frames)
-        if earlier := sum(map(len, runs[:-SHOWN])):
+        if earlier := sum(map(len, runs[:-_SHOWN])):
             lines.append(f"  … {earlier} earlier ones")
-        for run in runs[-SHOWN:]:
+        for run in runs[-_SHOWN:]:
             lines.append(f"  {run[0]}")
             if len(run) > 1:
                 lines.append(f"  … {len(run) - 1} more with nothing but media")

@@ -11,7 +11,7 @@ from livetools.session.running.clock import Clock
 from livetools.setup.model_profiles import ModelProfile, find
 
 from .auth.ephemeral_tokens import Tokens
-from .model.turn import Model
+from .model.turn import ModelFunction
 from .recordings.jsonl_file import Recording
 from .server_log import Log
 from .settings.fault_switches import Faults
@@ -20,7 +20,7 @@ from .settings.vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message, close_message
 
 #: What a message of realtime input holds if it is media, in either casing.
-MEDIA = {"audio", "video", "mediaChunks", "media_chunks"}
+_MEDIA = {"audio", "video", "mediaChunks", "media_chunks"}
 
 
 class StartTask(Protocol):
@@ -33,7 +33,7 @@ class StartTask(Protocol):
 class Service:
     """One fake service. :class:`~livetools.testing.FakeLiveServer` tells what the switches mean."""
 
-    model: Model
+    model: ModelFunction
     clock: Clock
     chance: random.Random
     start_task: StartTask
@@ -84,4 +84,4 @@ class Service:
 def _media(message: Message) -> bool:
     """Whether a client's message is sound or pictures, and nothing else."""
     said = message.get("realtimeInput") or message.get("realtime_input")
-    return isinstance(said, dict) and bool(said) and not said.keys() - MEDIA
+    return isinstance(said, dict) and bool(said) and not said.keys() - _MEDIA

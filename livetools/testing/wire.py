@@ -11,10 +11,12 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 Message: TypeAlias = dict[str, Any]  # a JSON object
 
-MEDIA = 1024  # characters: a longer string is sound or a picture
+_MEDIA = 1024  # characters: a longer string is sound or a picture
 REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
-DEPTH = 100  # levels of JSON that the service reads
-SILENT = 30.0  # seconds in which a client has to send its request, all of it, and then its first message
+_DEPTH = 100  # levels of JSON that the service reads
+REQUEST_TIMEOUT = (
+    30.0  # seconds in which a client has to send its request, all of it, and then its first message
+)
 EXCERPT = 200  # bytes of a frame that its refusal may show
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -39,7 +41,7 @@ class Frame:
         return f"{self.time:9.3f}  #{self.connection} {arrow} {readable(self.message)}"
 
 
-class Refused(Exception):
+class ServiceRefusal(Exception):
     """The service closes for this. ``reason`` is what it says, ``why`` what it means, for the log."""
 
     def __init__(self, code: int, reason: str, why: str = "") -> None:
@@ -60,7 +62,7 @@ def encode(message: Message) -> bytes:
 def _pretty(value: object, margin: str) -> str:
     """What ``json.dumps(value, indent=2, ensure_ascii=False)`` makes, which is slow where sound goes out."""
     if isinstance(value, str):
-        return _quoted(value) if len(value) > MEDIA else encode_basestring(value)
+        return _quoted(value) if len(value) > _MEDIA else encode_basestring(value)
     inner = margin + "  "
     if isinstance(value, dict) and value:
         entries = [
@@ -84,7 +86,7 @@ def close_message(code: int, reason: str) -> Message:
 
 
 def decode(data: bytes) -> Message:
-    """The JSON object of a client's frame. Raises :class:`Refused` where the service would not accept it.
+    """The JSON object of a client's frame. Raises :class:`ServiceRefusal` where the service would not accept it.
 
     NaN and infinities are not JSON, a lone surrogate is not text, and 100 levels are enough.
     """
@@ -95,17 +97,17 @@ def decode(data: bytes) -> Message:
 
 
 def parse(data: bytes) -> Message:
-    """The JSON object of a frame, lone surrogates and all; :class:`Refused` if it is not one."""
+    """The JSON object of a frame, lone surrogates and all; :class:`ServiceRefusal` if it is not one."""
     try:
         message = json.loads(data.decode(), parse_constant=_no_constant)
     except ValueError as error:
         raise _unreadable(data, f"the frame is not JSON: {error}") from None
     except RecursionError:
         raise _too_deep() from None
-    if data.count(b"{") + data.count(b"[") > DEPTH and _depth(message) > DEPTH:
+    if data.count(b"{") + data.count(b"[") > _DEPTH and _depth(message) > _DEPTH:
         raise _too_deep()
     if not isinstance(message, dict):
-        raise Refused(
+        raise ServiceRefusal(
             1007,
             'Invalid JSON payload received. Unknown name "": Root element must be a message.',
             f"a frame is one JSON object, not a {type(message).__name__}",
@@ -113,14 +115,14 @@ def parse(data: bytes) -> Message:
     return message
 
 
-def _unreadable(data: bytes, why: str) -> Refused:
+def _unreadable(data: bytes, why: str) -> ServiceRefusal:
     excerpt = cut(data[:EXCERPT].decode(errors="replace"), 40)
-    return Refused(1007, f"Invalid JSON payload received. Unexpected token.\n{excerpt}", why)
+    return ServiceRefusal(1007, f"Invalid JSON payload received. Unexpected token.\n{excerpt}", why)
 
 
-def _too_deep() -> Refused:
+def _too_deep() -> ServiceRefusal:
     reason = "Invalid JSON payload received. Message too deep. Max recursion depth reached."
-    return Refused(1007, reason, f"a frame has at most {DEPTH} levels")
+    return ServiceRefusal(1007, reason, f"a frame has at most {_DEPTH} levels")
 
 
 def _depth(value: object) -> int:

@@ -20,7 +20,7 @@ from livetools.setup.plan_fields import ToolSpec
 from .definition import docstrings
 from .definition.annotations import is_method, place_of
 from .definition.foreign_declarations import declaration_of
-from .definition.tool_options import DEFAULTS, NAME, ToolOptions, resolve
+from .definition.tool_options import DEFAULTS, TOOL_NAME, ToolOptions, resolve
 from .hooks import Hooks
 from .interface.context import SessionLike, ToolContext
 from .results import outcomes
@@ -31,7 +31,7 @@ from .validation.signature import Signature
 log = get_logger("livetools.tools")
 
 Target = TypeVar("Target")
-Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
+_Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
 
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -42,26 +42,29 @@ class Decorator(Protocol):
     def __call__(self, target: Target, /) -> Target: ...
 
 
-class Mark(NamedTuple):
+class ToolMark(NamedTuple):
     """What ``@tool`` leaves on a function: its options, checked, and its annotations, resolved."""
 
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
 
-    def __reduce__(self) -> tuple[type[Mark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    def __reduce__(self) -> tuple[type[ToolMark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Without the executor. A cluster pickles a function of ``__main__`` by value, with its mark, to run it there;
         the executor that brings it holds connections and locks, and stays here."""
-        return Mark, ({key: value for key, value in self.options.items() if key != "executor"}, self.hints)
+        return ToolMark, (
+            {key: value for key, value in self.options.items() if key != "executor"},
+            self.hints,
+        )
 
-    def __copy__(self) -> Mark:
+    def __copy__(self) -> ToolMark:
         return self
 
-    def __deepcopy__(self, memo: object) -> Mark:
+    def __deepcopy__(self, memo: object) -> ToolMark:
         return self
 
 
 MARK = "__livetools__"
-UNMARKED = Mark({}, {})
+UNMARKED = ToolMark({}, {})
 
 
 @overload
@@ -129,14 +132,14 @@ def _mark(target: Any, options: Mapping[str, Any]) -> Any:
     except ToolDefinitionError as error:
         if not isinstance(error.__cause__, NameError):  # what it names may be defined further down
             raise
-    setattr(inner, MARK, Mark(kept, hints))
+    setattr(inner, MARK, ToolMark(kept, hints))
     return target
 
 
-def mark_of(target: object) -> Mark:
+def mark_of(target: object) -> ToolMark:
     """What ``@tool`` left on ``target``, if it did."""
     mark = getattr(target, MARK, UNMARKED)
-    return mark if isinstance(mark, Mark) else UNMARKED
+    return mark if isinstance(mark, ToolMark) else UNMARKED
 
 
 class Tool:
@@ -164,7 +167,7 @@ class Tool:
     ) -> None:
         self._declared = declared = declaration_of(target)
         self.handler = _handler(target, handler, declared)
-        self.kind: Kind = _kind(self.handler)
+        self.kind: _Kind = _kind(self.handler)
         self.hooks: tuple[Hooks, ...] = ()
         place = f"the declaration {declared['name']!r}" if declared else place_of(target)
         given = _given(declared, mark_of(self.handler), resolve(options, place))
@@ -456,7 +459,7 @@ def _handler(target: Any, handler: Any, declared: object) -> Callable[..., Any] 
     return target  # type: ignore[no-any-return]  # a callable
 
 
-def _given(declared: Mapping[str, Any] | None, mark: Mark, options: Mapping[str, Any]) -> dict[str, Any]:
+def _given(declared: Mapping[str, Any] | None, mark: ToolMark, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options: those given, before ``@tool``'s, but a declaration's name and description before these."""
     if declared is None:
         return {**mark.options, **options}
@@ -471,7 +474,7 @@ def _name(target: Any, options: Mapping[str, Any]) -> str:
     if name is None:
         plain = target.func if isinstance(target, functools.partial) else target
         name = getattr(plain, "__name__", None) or _snake(type(plain).__name__)
-    if not NAME.fullmatch(name):
+    if not TOOL_NAME.fullmatch(name):
         place = "" if target is None else f"{place_of(target)}: "
         raise ToolDefinitionError(
             f"{place}{name!r} is not a valid name for a tool: a letter or an underscore first, then letters, digits "
@@ -484,7 +487,7 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def _kind(handler: Any) -> Kind:
+def _kind(handler: Any) -> _Kind:
     """How a handler runs, from its type; partials, methods and objects with ``__call__`` are looked into."""
     if handler is None:
         return "declared"

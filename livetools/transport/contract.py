@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 
 
 class Gone(Exception):
@@ -73,7 +73,7 @@ class Pinging(Protocol):
     model said.
     """
 
-    def ask(self, at_once: bool = True) -> Pong:
+    def ask(self, at_once: bool = True) -> PongCount:
         """Ask for a ping behind the frame that is written next, in the same write if possible.
 
         What is returned says how many messages were received behind the pong, ``None`` before that has come. The

@@ -46,7 +46,7 @@ class Identity:
         return False
 
 
-class Key(Identity):
+class Keyed(Identity):
     """An API key or an ephemeral token, or a callable (sync or async) that gives one at each dial."""
 
     def __init__(self, source: KeySource) -> None:

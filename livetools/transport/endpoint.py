@@ -21,7 +21,7 @@ from livetools.errors import AuthenticationError, ConfigError
 from livetools.setup.config_fields import both_set
 from livetools.setup.secrecy import Secrets
 
-from .credentials import EPHEMERAL, KEYS, GoogleCloud, Identity, Key, KeySource, application_default, no_key
+from .credentials import EPHEMERAL, KEYS, GoogleCloud, Identity, Keyed, KeySource, application_default, no_key
 
 #: Of Vertex AI, by location. The other locations' begin with their name.
 _VERTEX_HOSTS = {"global": "aiplatform", "us": "aiplatform.us.rep", "eu": "aiplatform.eu.rep"}
@@ -257,11 +257,11 @@ def _complete_vertex(given: Given, default: Callable[[], tuple[object, str | Non
 def _identity(given: Given, loopback: bool, environ: Mapping[str, str]) -> Identity:
     """As whom to dial. Raises ``ConfigError`` where the Gemini API would be dialled without a key."""
     if given.api_key is not None:
-        return Key(given.api_key)
+        return Keyed(given.api_key)
     if not given.vertexai:
         if loopback:
             # A server on this machine needs no key. It gets a header all the same, as the service does.
-            return Key(PLACEHOLDER)
+            return Keyed(PLACEHOLDER)
         if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
             return Identity()
         raise ConfigError(no_key(environ))

@@ -24,10 +24,10 @@ from .contract import Gone
 from .line.framing import FIN, PING, PONG, Cutter, frame
 from .line.pings import Pongs
 from .proxy_and_address import STAGGER, connected, is_address
-from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
+from .websocket_connection import LINGER, Flow, LineLimits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
+async def dial(url: str, limits: LineLimits, **options: Any) -> tuple[Any, Any]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     name_loop()  # in this task's context, in which asyncio also runs the callbacks of the connection
     target, usual = parse_uri(url), isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
@@ -51,7 +51,7 @@ HEAD_LINES = 200
 class AsyncioFlow(Flow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    def __init__(self, limits: Limits, pongs: Pongs) -> None:
+    def __init__(self, limits: LineLimits, pongs: Pongs) -> None:
         super().__init__(limits, pongs)
         self.cutter = Cutter(limits.max_message)
         self.lines = 0  # of the response, so far
@@ -72,7 +72,7 @@ class PushConnection(WebSocketTransport, ClientConnection):
     into asyncio's buffer at once: only the wait can be cancelled.
     """
 
-    def __init__(self, limits: Limits, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, limits: LineLimits, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.flow: AsyncioFlow = AsyncioFlow(limits, Pongs(self, asyncio.get_running_loop().time))
 

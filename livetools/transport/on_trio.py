@@ -18,10 +18,10 @@ from websockets.trio.client import ClientConnection, connect
 from .line.framing import PING, frame
 from .line.pings import Pongs
 from .setup_timeout import reached
-from .websocket_connection import LINGER, Flow, Limits, WebSocketTransport
+from .websocket_connection import LINGER, Flow, LineLimits, WebSocketTransport
 
 
-async def dial(url: str, limits: Limits, **options: Any) -> tuple[Any, Any]:
+async def dial(url: str, limits: LineLimits, **options: Any) -> tuple[Any, Any]:
     """What closes a connection when it is left, and the transport of it. ``options`` are those of ``websockets``."""
     options["create_connection"] = partial(TrioConnection, limits)
     dialled: Any = TrioDial(url, **options)
@@ -94,7 +94,7 @@ class Line:
 class TrioConnection(WebSocketTransport, ClientConnection):
     """Reads and writes through a :class:`Line`, and shields each write."""
 
-    def __init__(self, limits: Limits, nursery: Any, stream: Any, protocol: Any, **kwargs: Any) -> None:
+    def __init__(self, limits: LineLimits, nursery: Any, stream: Any, protocol: Any, **kwargs: Any) -> None:
         self._nursery: trio.Nursery = nursery
         self.flow = Flow(limits, Pongs(self, trio.current_time))
         self._line: Any = Line(stream, self.flow, protocol)  # a stream, as far as ``websockets`` uses one

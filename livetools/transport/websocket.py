@@ -145,10 +145,10 @@ class WebSocket:
 
     def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
         """What the loop's ``dial`` takes."""
-        from .websocket_connection import Limits
+        from .websocket_connection import LineLimits
 
         options: dict[str, Any] = {
-            "limits": Limits(self.max_message, self.write_timeout, self.dead_after),
+            "limits": LineLimits(self.max_message, self.write_timeout, self.dead_after),
             "max_size": self.max_message,
             "proxy": self._way(url),
             "additional_headers": {**(self.headers or {}), **headers},

@@ -23,7 +23,7 @@ from msgspec import Struct
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame
 
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.transport.loop.wake import make_wake
 
 from .connection_errors import gone
@@ -38,7 +38,7 @@ LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, 
 WAITING = 16  # messages that wait for ``receive`` before reading is paused
 
 
-class Limits(Struct, frozen=True, gc=False):
+class LineLimits(Struct, frozen=True, gc=False):
     """Of one connection. ``max_message``: bytes of a received message; ``write_timeout``: seconds for a sent frame;
     ``dead_after``: seconds without a byte.
     """
@@ -58,7 +58,7 @@ class Flow:
     connection of ``websockets`` has most of them.
     """
 
-    def __init__(self, limits: Limits, pongs: Pongs) -> None:
+    def __init__(self, limits: LineLimits, pongs: Pongs) -> None:
         self.limits, self.pongs, self.counts, self.now = limits, pongs, pongs.counts, pongs.clock
         self.silence = Silence(limits.dead_after, pongs)
         self.look: Any = None  # the timer of the next look at the silence: what ``later`` has returned
@@ -195,7 +195,7 @@ class WebSocketTransport:
 
     # What is asked of the peer
 
-    def ask(self, at_once: bool = True) -> Pong:
+    def ask(self, at_once: bool = True) -> PongCount:
         """See :class:`~.contract.Pinging`."""
         pong, self.flow.ping = self.flow.pongs.ask(at_once)
         return pong

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from livetools.attach.attached_machine import AttachedMachine
-from livetools.protocol.calls.driver_actions import Action, AskApproval, Outcome, Start, Stop, Undo
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.calls.driver_actions import Action, AskApproval, Outcome, RunTool, StopTool, Undo
+from livetools.protocol.input.resend import OutFrame
 from livetools.setup.model_profiles import ModelProfile
 from livetools.setup.plan import make_plan
 from livetools.tools import Tool
@@ -37,7 +37,7 @@ def machine(**options: Any) -> AttachedMachine:
     )
 
 
-def drained(machine: AttachedMachine) -> tuple[list[Action], list[Frame]]:
+def drained(machine: AttachedMachine) -> tuple[list[Action], list[OutFrame]]:
     """What follows from an input: what must be done, and what is written. There are no events."""
     actions = list(machine.actions)
     machine.actions.clear()
@@ -48,7 +48,7 @@ def test_a_call_is_started_answered_once_and_then_nothing_follows() -> None:
     attached = machine()
     attached.heard([Asked("c1", "add")], (), 0.0)
     (start,), frames = drained(attached)
-    assert isinstance(start, Start)
+    assert isinstance(start, RunTool)
     assert (frames, attached.wake_at()) == ([], 60.0)
     assert drained(attached) == ([], [])
     attached.settled(start.run, Outcome({"output": 1}), 1.0)
@@ -66,7 +66,7 @@ def test_a_cancelled_call_is_stopped_and_one_that_takes_too_long_is_answered() -
     drained(attached)
     attached.heard([], ["c1"], 1.0)
     actions, _ = drained(attached)
-    assert [type(action) for action in actions] == [Stop]
+    assert [type(action) for action in actions] == [StopTool]
     attached.tick(60.0)
     _, frames = drained(attached)
     assert [b"timed out" in (frame.make() or b"") for frame in frames] == [True]
@@ -80,7 +80,7 @@ def test_an_answer_that_a_cancellation_has_crossed_is_undone_and_one_that_was_re
     attached = machine(undo=lambda call, result: None)
     attached.heard([Asked("c1", "add")], (), 0.0)
     ((start,), _) = drained(attached)
-    assert isinstance(start, Start)
+    assert isinstance(start, RunTool)
     attached.settled(start.run, Outcome({"output": 1}, result=1), 1.0)
     _, (frame,) = drained(attached)
     frame.make()
@@ -106,7 +106,7 @@ def test_when_the_session_is_lost_nothing_is_owed_on_it() -> None:
     attached = machine()
     attached.heard([Asked("c1", "add")], (), 0.0)
     (start,), _ = drained(attached)
-    assert isinstance(start, Start)
+    assert isinstance(start, RunTool)
     attached.gone(1.0)
     attached.settled(start.run, Outcome({"output": 1}), 2.0)
     assert all(b"toolResponse" not in (frame.make() or b"") for frame in drained(attached)[1])

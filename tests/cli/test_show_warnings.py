@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from livetools.cli.show_warnings import Lines, show_warnings
+from livetools.cli.show_warnings import WarningHandler, show_warnings
 
 
 def test_a_warning_is_a_line_and_a_traceback_its_last_place(capsys):
     logger = logging.Logger("some")
-    logger.addHandler(Lines(logging.WARNING))
+    logger.addHandler(WarningHandler(logging.WARNING))
     logger.info("not this")
     logger.warning("%s is odd", "this")
     try:
@@ -25,5 +25,5 @@ def test_a_warning_is_a_line_and_a_traceback_its_last_place(capsys):
 def test_they_are_shown_once():
     show_warnings()
     show_warnings()
-    handlers = [each for each in logging.getLogger("livetools").handlers if isinstance(each, Lines)]
+    handlers = [each for each in logging.getLogger("livetools").handlers if isinstance(each, WarningHandler)]
     assert len(handlers) == 1

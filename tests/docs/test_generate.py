@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import livetools
-from livetools.evals.simulation.client_faults import Fault
+from livetools.evals.simulation.client_faults import ClientFault
 from livetools.protocol.calls import call_states
 from livetools.protocol.connection import close_codes
 from livetools.setup import model_profiles
@@ -63,7 +63,7 @@ def test_every_family_has_a_page_with_its_names_and_evidence(generate):
 
 def test_every_reason_and_code_of_a_close_has_a_row(generate):
     text = generate.generate_tables.reason_table() + generate.generate_tables.close_table()
-    assert [t for rule in close_codes.RULES for t in rule.texts if f"… {t} …" not in text] == []
+    assert [t for rule in close_codes.CLOSE_RULES for t in rule.texts if f"… {t} …" not in text] == []
     assert all(f"| {code} |" in text for code in (1000, 1006, 1007, 1011))
 
 
@@ -81,7 +81,7 @@ def test_every_fault_that_can_be_switched_on_has_a_row_that_says_what_happens(ge
     assert "| `drop` | a share of the frames, from 0 to 1 | The line is cut before the frame |" in lines
     assert [line for line in lines if line.endswith("|  |")] == []
     kinds = generate.generate_tables.eval_fault_table()
-    assert [kind.__name__ for kind in get_args(Fault) if f"| `{kind.__name__}(" not in kinds] == []
+    assert [kind.__name__ for kind in get_args(ClientFault) if f"| `{kind.__name__}(" not in kinds] == []
 
 
 def test_every_move_of_a_table_of_states_is_shown(generate):

@@ -16,7 +16,7 @@ from livetools.integrations.shared import closing, sound_ahead
 TEXT = (Path(__file__).parents[2] / "docs" / "relay-protocol.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
 EXAMPLES = [json.loads(text) for block in BLOCKS for text in re.split(r"\n(?=\{)", block.strip())]
-OWN = {get_args(get_type_hints(kind)["type"])[0]: kind for kind in get_args(messages.Message)}
+OWN = {get_args(get_type_hints(kind)["type"])[0]: kind for kind in get_args(messages.PageMessage)}
 COMMANDS = {get_args(kind.model_fields["type"].annotation)[0]: kind for kind in get_args(messages.Command)}
 
 
@@ -64,5 +64,11 @@ def test_its_counts_and_codes_are_those_of_the_code():
     assert f"sent to the model | {limits.MAX_TEXTS} |" in TEXT
     assert f"has not read | {limits.MAX_NOTICES} |" in TEXT
     assert f"does not read at all | {limits.WRITE_TIMEOUT:g} s" in TEXT
-    for code in (page.NOT_A_RESUME, page.TOO_SLOW, page.REPLACED, closing.TRY_AGAIN, closing.SERVER_STOPS):
+    for code in (
+        page.NOT_A_RESUME,
+        page.TOO_SLOW,
+        page.REPLACED_BY_PAGE,
+        closing.TRY_AGAIN,
+        closing.SERVER_STOPS,
+    ):
         assert f"| {code} |" in TEXT

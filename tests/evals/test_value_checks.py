@@ -9,9 +9,11 @@ from livetools.evals import (
     AskedApproval,
     BargeIn,
     Called,
+    Caller,
     Cost,
     Drop,
     Eval,
+    Expectation,
     InOrder,
     Judge,
     Judged,
@@ -28,6 +30,20 @@ from livetools.evals import (
     SurvivedInterruptions,
     between,
 )
+
+
+class Silent(Caller):
+    """A caller that says what nobody asks."""
+
+    async def nxt(self, conversation):
+        """Misspelt: it would hang up at once."""
+
+
+class Lenient(Expectation):
+    """An expectation that nobody asks."""
+
+    async def chek(self, conversation, judge):
+        """Misspelt: it would judge nothing."""
 
 
 def book_table():
@@ -78,6 +94,8 @@ def test_a_value_of_a_wrong_kind_is_an_error(wrong):
     ("options", "words"),
     [
         ({"caller": 5}, "x: 5 is not a caller"),
+        ({"caller": Silent()}, "is not a caller: expected texts, or an object such as Persona"),
+        ({"expect": [Lenient()]}, "is not an expectation, such as Called"),
         ({"caller": []}, "x: a script needs one turn"),
         ({"faults": Drop(1)}, "is not a list of faults"),
         ({"faults": ["drop"]}, "drop'. is not a list of faults"),

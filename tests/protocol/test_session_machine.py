@@ -36,10 +36,10 @@ from livetools.events import (
     TurnComplete,
     UnknownMessage,
 )
-from livetools.protocol.calls.driver_actions import Action, Close, Dial, Outcome, Start
+from livetools.protocol.calls.driver_actions import Action, Close, Dial, Outcome, RunTool
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import OUTSIDE
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
@@ -1067,7 +1067,7 @@ def test_the_end_of_an_earlier_turn_does_not_prove_that_a_later_text_was_read() 
 
 def test_what_is_still_being_written_has_been_read_by_nobody() -> None:
     d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo"))
-    (start,) = [a for a in d.actions if isinstance(a, Start)]
+    (start,) = [a for a in d.actions if isinstance(a, RunTool)]
     d.machine.settled(start.run, Outcome({"output": "seven"}), d.now)
     receipt = d.machine.send_text("one", d.now)
     taken = d.machine.frames()  # and their writer waits for a full socket
@@ -1427,7 +1427,7 @@ def test_a_run_that_several_calls_share_is_stopped_at_the_end() -> None:
 # What an input comes to
 
 
-def drained(machine: Machine) -> tuple[list[Action], list[Frame], list[Event]]:
+def drained(machine: Machine) -> tuple[list[Action], list[OutFrame], list[Event]]:
     """What follows from an input, in the order in which the shell drains it."""
     actions = list(machine.actions)
     machine.actions.clear()
@@ -1451,7 +1451,7 @@ def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing(
     machine.receive(1, '{"toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]}}', 4.0)
     actions, frames, events = drained(machine)
     assert [type(event).__name__ for event in events] == ["ToolStarted"]
-    assert [type(action).__name__ for action in actions] == ["Start"]
+    assert [type(action).__name__ for action in actions] == ["RunTool"]
     assert frames == []
     assert drained(machine) == ([], [], [])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from livetools import ConfigError, Session, connect
-from livetools.session.agents import PASSED, adjust, agent_name, is_agent, open_agent
+from livetools.session.agents import GIVEN_TO_AGENTS, adjust, agent_name, is_agent, open_agent
 
 if TYPE_CHECKING:
     from somewhere import Session as Elsewhere  # type: ignore[import-not-found]  # not importable on purpose
@@ -83,7 +83,7 @@ def test_a_function_that_does_not_take_an_option_is_not_opened_elsewhere_in_sile
 
 
 def test_what_is_the_agents_own_is_not_passed():
-    assert "config" not in PASSED
+    assert "config" not in GIVEN_TO_AGENTS
     with pytest.raises(TypeError, match="not passed config"):
         open_agent(partial(connect, MODEL), config={})
 

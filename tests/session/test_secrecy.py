@@ -16,7 +16,7 @@ import pytest
 import livetools
 from livetools import LiveToolsError, WebSocket, connect, tool
 from livetools.setup.secrecy import Sealed, Secrets, place
-from livetools.transport.credentials import Key
+from livetools.transport.credentials import Keyed
 
 pytestmark = pytest.mark.anyio
 
@@ -165,7 +165,7 @@ async def test_no_error_of_a_key_that_is_asked_for_shows_it(fails: Any) -> None:
 
 
 def test_no_repr_shows_a_key() -> None:
-    assert KEY not in repr((Key(KEY), Secrets(api_key=KEY)))
+    assert KEY not in repr((Keyed(KEY), Secrets(api_key=KEY)))
 
 
 def test_places_stay_and_variables_go() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from livetools.protocol.calls.call_states import Move
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.responses import Answer
+from livetools.protocol.calls.responses import Response
 from livetools.protocol.input.resend import Outbox, Write
 
 
@@ -16,7 +16,7 @@ class Desk:
     def __init__(self, calls: Calls) -> None:
         self.calls, self.outbox = calls, Outbox()
 
-    def take(self) -> Sequence[Answer]:
+    def take(self) -> Sequence[Response]:
         """The answers that are ready."""
         replies, write = self.calls.replies.take(), Write()
         write.handed = True

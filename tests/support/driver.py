@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any
 
 from livetools.events import Call, Event
-from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup, Outcome, Start, Stop
+from livetools.protocol.calls.driver_actions import (
+    Close,
+    Dial,
+    EndSession,
+    Hangup,
+    Outcome,
+    RunTool,
+    StopTool,
+)
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.session_machine import Machine
 from livetools.setup.plan_fields import CallPolicy, Plan
@@ -106,7 +114,7 @@ class Driver:
 
     def settle(self, id: str, value: object = "ok", **more: Any) -> Driver:
         """The handler that was last started for this id ends."""
-        run = [s.run for s in self.actions if isinstance(s, Start) and s.call.id == id][-1]
+        run = [s.run for s in self.actions if isinstance(s, RunTool) and s.call.id == id][-1]
         self.machine.settled(run, Outcome({"output": value}, result=value, **more), self.now)
         return self.drain()
 
@@ -159,15 +167,15 @@ class Driver:
 
     @property
     def started(self) -> list[str]:
-        return [a.call.id for a in self.actions if isinstance(a, Start)]
+        return [a.call.id for a in self.actions if isinstance(a, RunTool)]
 
     @property
     def stopped(self) -> list[str]:
-        return [a.call.id for a in self.actions if isinstance(a, Stop)]
+        return [a.call.id for a in self.actions if isinstance(a, StopTool)]
 
     @property
     def ended(self) -> list[Exception | None]:
-        return [a.error for a in self.actions if isinstance(a, End)]
+        return [a.error for a in self.actions if isinstance(a, EndSession)]
 
     @property
     def names(self) -> list[str]:

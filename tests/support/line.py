@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 from livetools.events import Reconnecting
-from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
+from livetools.protocol.calls.driver_actions import Close, Dial, EndSession, Hangup
 from livetools.protocol.connection.connection_states import USABLE, LinkState
 from livetools.protocol.connection.dials_and_moves import (
     AT_LEAST,
@@ -231,7 +231,7 @@ class World:
                     assert abs(self.connection.due - self.now - delay) < 1e-6, (
                         "it is not dialled when it was told"
                     )
-                case End(error):
+                case EndSession(error):
                     self.ended.append(error)
 
     def socket(self, link: int) -> Socket:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from livetools.events import ToolLost
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_fields import CallPolicy
 
@@ -22,7 +22,7 @@ HALF_CASCADE = CallPolicy("tool", timeout=None, ends_turn=True)  # on Vertex: it
 POLICIES = {"async": ASYNC, "blocking": BLOCKING, "half-cascade": HALF_CASCADE}
 
 
-def stands(entry: Frame) -> object:
+def stands(entry: OutFrame) -> object:
     """What is known of its way to the service."""
     write = entry.write
     pong = -1 if write.pong is None else write.pong()

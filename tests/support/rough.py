@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 import anyio
 
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.transport.contract import Dialer, Pinging, Transport
 
 
@@ -26,7 +26,7 @@ class Crossing:
     log: list[tuple[str, bytes]] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)  # calls whose cancellation was received
     late: list[str] = field(default_factory=list)  # calls that were answered after it
-    asked: list[tuple[bytes, Pong]] = field(default_factory=list)  # frames with a ping behind them
+    asked: list[tuple[bytes, PongCount]] = field(default_factory=list)  # frames with a ping behind them
 
     def sends(self, frame: bytes) -> None:
         self.log.append(("sent", frame))
@@ -74,7 +74,7 @@ class _Rough:
     def __init__(self, line: RoughLine, inner: PingingTransport, crossing: Crossing) -> None:
         self._line, self._inner, self._crossing = line, inner, crossing
         self._dead = False
-        self._pongs: list[Pong] = []  # of the frame that is sent next
+        self._pongs: list[PongCount] = []  # of the frame that is sent next
 
     async def send(self, frame: bytes) -> None:
         line, pongs, self._pongs = self._line, self._pongs, []
@@ -90,7 +90,7 @@ class _Rough:
             if not self._dead:
                 await self._inner.send(frame)
 
-    def ask(self, at_once: bool = True) -> Pong:
+    def ask(self, at_once: bool = True) -> PongCount:
         pongs = self._pongs = [self._inner.ask(at_once)]
         return lambda: pongs[0]()  # another one, where the frame is swallowed
 

@@ -20,16 +20,16 @@ from livetools.protocol.calls.driver_actions import (
     AskApproval,
     Close,
     Dial,
-    End,
+    EndSession,
     Hangup,
     Outcome,
-    Start,
-    Stop,
+    RunTool,
     StopAsking,
+    StopTool,
 )
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.resend import Frame, Receipt
+from livetools.protocol.input.resend import OutFrame, Receipt
 from livetools.protocol.session_machine import Machine
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.protocol.turns.exchange import Exchange
@@ -84,7 +84,7 @@ class Whole:
         # the shell
         self.asleep = False  # it drains nothing
         self.slow = False  # what it takes is not written at once
-        self.wire: deque[Frame] = deque()
+        self.wire: deque[OutFrame] = deque()
         self.answered: dict[int, int] = {}  # read frames, whose pings were answered
         self.kept: list[dict[str, Any]] = []  # those, so that none has the id of another
         self.alive: dict[int, bool] = {}  # by link: whether it is open
@@ -141,7 +141,7 @@ class Whole:
                 self.alive[link] = False
             case Hangup(link):
                 self.closing.add(link)
-            case Start(run, call):
+            case RunTool(run, call):
                 assert not self.ended, "started after the end"
                 assert run not in self.ran
                 self.ran.add(run)
@@ -155,10 +155,10 @@ class Whole:
                 self.asked.add(run)
             case StopAsking(run):
                 assert run in self.asked, "stopped asking what was never asked"
-            case Stop(run):
+            case StopTool(run):
                 assert run in self.ran, "stopped what never ran"
                 self.stopped.add(run)
-            case End(error):
+            case EndSession(error):
                 self.ended.append(error)
 
     def take(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
 from livetools.protocol.calls.call_states import CallState
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.driver_actions import Outcome, Start, Stop, Undo
+from livetools.protocol.calls.driver_actions import Outcome, RunTool, StopTool, Undo
 from livetools.setup.plan_fields import Plan
 
 from .desk import Desk
@@ -282,11 +282,11 @@ class World:
         self.events.clear()
         for action in self.actions:
             book = self.book_of(action.call)
-            if isinstance(action, Start):
+            if isinstance(action, RunTool):
                 assert not self.closed, "a handler was started after the end"
                 book.run, book.running = action.run, True
                 book.started += 1
-            book.stopped += isinstance(action, Stop)
+            book.stopped += isinstance(action, StopTool)
             book.undone += isinstance(action, Undo)
         self.actions.clear()
         for _, text in self.calls.late():

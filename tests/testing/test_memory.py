@@ -9,14 +9,14 @@ import pytest
 from support.waiting import everybody_waits
 
 from livetools.errors import ConnectFailed
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.testing.memory import MemoryTransport
 from livetools.transport.contract import Gone, Pinging, Transport
 
 pytestmark = pytest.mark.anyio
 
 
-async def ask(transport: Transport) -> Pong:
+async def ask(transport: Transport) -> PongCount:
     """Send something, and ask whether it arrived: a method that a transport may have or not."""
     pong = cast(Pinging, transport).ask()
     await transport.send(b'{"asks": true}')

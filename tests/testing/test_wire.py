@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from livetools.testing.wire import (
     Frame,
-    Refused,
+    ServiceRefusal,
     camel,
     clip_reason,
     decode,
@@ -61,7 +61,7 @@ def test_what_goes_out_is_indented_as_json_does_it(message):
 
 @pytest.mark.parametrize("data", [b"{", "[]", '{"a": NaN}', '{"a": -Infinity}', b"\xff\xfe", "1"])
 def test_what_is_no_object_is_refused(data):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ServiceRefusal) as caught:
         decode(data.encode() if isinstance(data, str) else data)
     assert caught.value.code == 1007
     assert caught.value.why

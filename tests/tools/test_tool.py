@@ -460,6 +460,9 @@ async def test_a_declaration_whose_properties_are_none_is_one_without_arguments(
 class Cluster(concurrent.futures.Executor):
     """An executor that holds what cannot be pickled, as clusters do."""
 
+    def submit(self, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        raise NotImplementedError
+
     def __reduce__(self) -> str:
         raise TypeError("an executor cannot be pickled")
 

@@ -45,15 +45,15 @@ async def test_a_callable_is_asked_for_a_key_at_every_dial() -> None:
     async def fetch() -> str:
         return next(keys)
 
-    assert (await c.Key(lambda: "one").grant()) == {"x-goog-api-key": "one"}
-    key = c.Key(fetch)
+    assert (await c.Keyed(lambda: "one").grant()) == {"x-goog-api-key": "one"}
+    key = c.Keyed(fetch)
     assert [(await key.grant())["x-goog-api-key"] for _ in range(2)] == ["one", "two"]
 
 
 async def test_an_ephemeral_token_is_known_for_one() -> None:
-    assert c.Key("auth_tokens/x").ephemeral
-    assert not c.Key(lambda: "auth_tokens/x").ephemeral
-    for key in (c.Key("auth_tokens/x"), c.Key(lambda: "auth_tokens/x")):
+    assert c.Keyed("auth_tokens/x").ephemeral
+    assert not c.Keyed(lambda: "auth_tokens/x").ephemeral
+    for key in (c.Keyed("auth_tokens/x"), c.Keyed(lambda: "auth_tokens/x")):
         assert await key.grant() == {"Authorization": "Token auth_tokens/x"}
 
 
@@ -71,15 +71,15 @@ async def test_an_ephemeral_token_is_known_for_one() -> None:
 )
 async def test_what_can_be_no_key_is_refused_without_its_value(key: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        c.Key(key)
+        c.Keyed(key)
     assert SECRET not in told(caught.value)
     with pytest.raises(ConfigError, match=said) as caught:
-        await c.Key(lambda: key).grant()
+        await c.Keyed(lambda: key).grant()
     assert SECRET not in told(caught.value)
 
 
 async def test_blanks_around_a_key_are_not_part_of_it() -> None:
-    assert (await c.Key(f" {SECRET}\n").grant()) == {"x-goog-api-key": SECRET}
+    assert (await c.Keyed(f" {SECRET}\n").grant()) == {"x-goog-api-key": SECRET}
 
 
 async def test_a_callable_that_raises_is_told_without_its_words() -> None:
@@ -92,7 +92,7 @@ async def test_a_callable_that_raises_is_told_without_its_words() -> None:
     sources: list[Callable[[], str | Awaitable[str]]] = [broken, broken_too]
     for source in sources:
         with pytest.raises(LiveToolsError, match="KeyError") as caught:
-            await c.Key(source).grant()
+            await c.Keyed(source).grant()
         assert SECRET not in told(caught.value)
 
 
@@ -140,7 +140,7 @@ async def test_a_refresh_after_a_refusal_that_fails_is_logged_and_nothing_more(
     assert SECRET not in caplog.text
 
 
-@pytest.mark.parametrize("identity", [c.Key("one"), c.Identity({"Authorization": "Bearer x"})])
+@pytest.mark.parametrize("identity", [c.Keyed("one"), c.Identity({"Authorization": "Bearer x"})])
 async def test_what_is_fixed_cannot_be_renewed(identity: c.Identity) -> None:
     assert not await identity.renew(await identity.grant())
 
@@ -151,5 +151,5 @@ async def test_what_are_no_credentials_is_said() -> None:
 
 
 def test_no_repr_shows_a_secret() -> None:
-    key, fixed = c.Key(SECRET), c.Identity({"Authorization": SECRET})
+    key, fixed = c.Keyed(SECRET), c.Identity({"Authorization": SECRET})
     assert SECRET not in repr([key, fixed, c.GoogleCloud(None)])

@@ -9,7 +9,7 @@ import pytest
 from google import genai
 
 from livetools.errors import ConfigError
-from livetools.transport.credentials import GoogleCloud, Key
+from livetools.transport.credentials import GoogleCloud, Keyed
 from livetools.transport.endpoint import Endpoint, Given, is_loopback, resolve, websocket_url
 
 pytestmark = pytest.mark.anyio
@@ -306,7 +306,7 @@ class TestTheBaseUrl:
 
 class TestSecrets:
     def test_no_repr_shows_one(self) -> None:
-        shown = repr([made(api_key=SECRET), Key(SECRET), made(api_key=SECRET).identity])
+        shown = repr([made(api_key=SECRET), Keyed(SECRET), made(api_key=SECRET).identity])
         assert SECRET not in shown
 
     async def test_a_target_shows_none(self) -> None:

@@ -32,7 +32,7 @@ from livetools.errors import (
     LiveToolsError,
     RemoteProtocolError,
 )
-from livetools.protocol.input.resend import Pong
+from livetools.protocol.input.resend import PongCount
 from livetools.testing import FakeLiveServer
 from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket
@@ -41,7 +41,7 @@ from livetools.transport.websocket_connection import WebSocketTransport
 pytestmark = pytest.mark.anyio
 
 
-async def ask(transport: Transport) -> Pong:
+async def ask(transport: Transport) -> PongCount:
     """Send something, and ask whether it arrived: a method that a transport may have or not."""
     pong = cast(Pinging, transport).ask()
     await transport.send(b'{"asks": true}')

@@ -27,7 +27,7 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
-MODEL = typer.Option(
+MODEL_OPTION = typer.Option(
     help=f"The model's name ({DEFAULT_MODEL} by default).", show_default=False, callback=not_empty
 )
 INSTRUCTIONS = typer.Option(

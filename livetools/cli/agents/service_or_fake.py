@@ -18,7 +18,7 @@ PRETEND = "This is a pretend model: it only picks a function by the words of you
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ServiceOrFake:
     """``options`` are for ``connect``; ``notice`` is a line to show first; ``rest`` is the fake's REST side."""
 
     fake: bool
@@ -30,7 +30,7 @@ class Endpoint:
 @contextmanager
 def service_or_fake(
     fake: bool, base_url: str | None = None, rules: Path | None = None, *, pace: float = 0.0
-) -> Iterator[Endpoint]:
+) -> Iterator[ServiceOrFake]:
     """The service, if there is a key for it; otherwise, or on request, an embedded fake server.
 
     ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``. ``pace`` 1: it speaks in
@@ -41,7 +41,7 @@ def service_or_fake(
     """
     why = "You asked for --fake." if fake else _no_way(base_url)
     if why is None:
-        yield Endpoint(False, {} if base_url is None else {"base_url": base_url})
+        yield ServiceOrFake(False, {} if base_url is None else {"base_url": base_url})
         return
     if fake and base_url is not None:
         raise UsageError("--fake and --base-url cannot be combined: pass only one of them")
@@ -52,7 +52,7 @@ def service_or_fake(
     server.pace = pace
     server.start()
     try:
-        yield Endpoint(True, server.options, f"{PRETEND} {why}", server.http_url)
+        yield ServiceOrFake(True, server.options, f"{PRETEND} {why}", server.http_url)
     finally:
         server.stop(check=False)
 

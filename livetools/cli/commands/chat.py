@@ -25,7 +25,7 @@ from livetools.cli.agents.common_options import (
     CONFIG,
     INSTRUCTIONS,
     LANGUAGE,
-    MODEL,
+    MODEL_OPTION,
     TARGET,
     THINKING,
     VOICE,
@@ -36,7 +36,7 @@ from livetools.cli.recordings.frame_history import FrameHistory
 from livetools.cli.recordings.save_recording import FORCE, SAVE, save, saved
 from livetools.cli.terminal.ask_approval import decision
 from livetools.cli.terminal.line_input import Lines, lines
-from livetools.cli.terminal.printing import View, short
+from livetools.cli.terminal.printing import ConversationPrinter, short
 from livetools.cli.terminal.waiting_events import Sign, WaitingEvents
 from livetools.errors import LiveToolsError, ToolError
 from livetools.events import ApprovalRequested, Call, Event, ToolStarted
@@ -67,7 +67,7 @@ def ctrl_c(told: Callable[[], object]) -> Iterator[None]:
 
 def chat(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,
@@ -93,7 +93,9 @@ def chat(
         raise typer.BadParameter("--reload follows a file: name one")
     with service_or_fake(fake, base_url) as endpoint:
         session = sessions(target, choices, endpoint.options)()
-        view = View(Console(highlight=False), "pretend model" if endpoint.fake else short(session.model))
+        view = ConversationPrinter(
+            Console(highlight=False), "pretend model" if endpoint.fake else short(session.model)
+        )
         if endpoint.notice:
             view.notice(endpoint.notice)
         view.notice(f"tools: {', '.join(session.tools) or 'none'}")
@@ -114,7 +116,9 @@ class _Talk:
 
     portal: BlockingPortal
 
-    def __init__(self, session: Session, view: View, typed: Lines, history: FrameHistory) -> None:
+    def __init__(
+        self, session: Session, view: ConversationPrinter, typed: Lines, history: FrameHistory
+    ) -> None:
         self.session, self.view, self.typed = session, view, typed
         self.history = history
         self.heard = WaitingEvents(self._waits)

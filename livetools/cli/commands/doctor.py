@@ -15,7 +15,7 @@ import typer
 from livetools.cli.agents.common_options import (
     BASE_URL,
     DEFAULT_MODEL,
-    MODEL,
+    MODEL_OPTION,
     THINKING,
     checked_seconds,
     thinking_config,
@@ -33,10 +33,10 @@ from livetools.session.connect import connect
 from livetools.setup.model_profiles import find
 from livetools.transport.endpoint import Endpoint, Given, resolve
 
-FORMATS: tuple[Literal["tool_response", "client_content"], ...] = ("tool_response", "client_content")
-KEYS = ("output", "result", "content")
+_FORMATS: tuple[Literal["tool_response", "client_content"], ...] = ("tool_response", "client_content")
+_KEYS = ("output", "result", "content")
 SECRET = ("GOOGLE_API_KEY", "GEMINI_API_KEY")  # in the order in which they count
-PLAIN = (
+_PLAIN = (
     "GOOGLE_GENAI_USE_ENTERPRISE",
     "GOOGLE_GENAI_USE_VERTEXAI",
     "GOOGLE_CLOUD_PROJECT",
@@ -53,7 +53,7 @@ QUESTION = "Call the function get_code now, and tell me the code that it returns
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorLine:
     """One line of the report. ``ok`` is ``None`` for what is only said; ``hint`` is the next thing to try."""
 
     ok: bool | None
@@ -62,7 +62,7 @@ class Finding:
 
 
 def doctor(
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
+    model: Annotated[str, MODEL_OPTION] = DEFAULT_MODEL,
     base_url: Annotated[str | None, BASE_URL] = None,
     thinking: Annotated[str | None, THINKING] = None,
     timeout: Annotated[
@@ -88,7 +88,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: DoctorLine) -> None:
     mark, color = {True: ("✔", typer.colors.GREEN), False: ("✘", typer.colors.RED), None: ("·", None)}[
         finding.ok
     ]
@@ -97,7 +97,7 @@ def _print(finding: Finding) -> None:
         typer.echo(f"  → {finding.hint}")
 
 
-async def examine(model: str, options: Mapping[str, Any], timeout: float) -> AsyncIterator[Finding]:
+async def examine(model: str, options: Mapping[str, Any], timeout: float) -> AsyncIterator[DoctorLine]:
     """The report, a finding at a time; it ends where nothing further can be found out.
 
     ``options`` are connect's (of several types), ``timeout`` the seconds that an answer may take.
@@ -107,40 +107,40 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     try:
         endpoint = resolve(Given(base_url=options.get("base_url")))
     except ConfigError as error:
-        yield Finding(False, "the settings name an endpoint and a key", str(error))
+        yield DoctorLine(False, "the settings name an endpoint and a key", str(error))
         return
-    yield Finding(None, f"endpoint: {_place(endpoint)}")
+    yield DoctorLine(None, f"endpoint: {_place(endpoint)}")
     opened = True
     keyed = endpoint.vertexai or endpoint.api_key is not None
     async for finding in _opening(model, options, keyed):
         opened = opened and finding.ok is not False
         yield finding
     if opened and not find(model).known:
-        yield Finding(
+        yield DoctorLine(
             None,
             f"livetools knows nothing of {model}, and assumes that it supports everything",
             f"`livetools probe {model}` asks the service how it behaves; it shows its price first",
         )
     if opened:
-        for reply_format in FORMATS:
-            for key in KEYS:
+        for reply_format in _FORMATS:
+            for key in _KEYS:
                 yield await round_trip(model, options, reply_format, key, timeout)
 
 
-def environment(environ: Mapping[str, str]) -> Iterator[Finding]:
+def environment(environ: Mapping[str, str]) -> Iterator[DoctorLine]:
     """The settings without secrets; of a key, the last four characters."""
     keys = [name for name in SECRET if environ.get(name)]
     for name in keys:
         used = "used" if name == keys[0] else f"not used: {keys[0]} comes first"
-        yield Finding(None, f"{name} is set (…{_tail(environ[name])}), {used}")
+        yield DoctorLine(None, f"{name} is set (…{_tail(environ[name])}), {used}")
     if not keys:
-        yield Finding(None, f"neither {' nor '.join(SECRET)} is set")
-    for name in PLAIN:
+        yield DoctorLine(None, f"neither {' nor '.join(SECRET)} is set")
+    for name in _PLAIN:
         if environ.get(name):
-            yield Finding(None, f"{name}={_open(environ[name])}")
+            yield DoctorLine(None, f"{name}={_open(environ[name])}")
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         if (path := environ.get(name)) and not os.path.exists(path):
-            yield Finding(False, f"{name} names {path}, which does not exist", f"Correct or unset {name}.")
+            yield DoctorLine(False, f"{name} names {path}, which does not exist", f"Correct or unset {name}.")
 
 
 def _tail(key: str) -> str:
@@ -158,7 +158,7 @@ def _place(endpoint: Endpoint) -> str:
     return f"{'Vertex AI' if endpoint.vertexai else 'Gemini API'}, {_open(endpoint.url)}{where}"
 
 
-async def _opening(model: str, options: Mapping[str, Any], keyed: bool) -> AsyncIterator[Finding]:
+async def _opening(model: str, options: Mapping[str, Any], keyed: bool) -> AsyncIterator[DoctorLine]:
     """Whether a session can be opened; if not, how far it came. ``keyed``: there is a key, or an account."""
     endpoint, live = "the endpoint answers", f"{model} exists and is a Live model"
     key = "the key is accepted" if keyed else "the endpoint needs no key"
@@ -166,21 +166,21 @@ async def _opening(model: str, options: Mapping[str, Any], keyed: bool) -> Async
         async with connect(model, reconnect=False, **options):
             pass
     except (ConnectFailed, RemoteProtocolError) as error:
-        yield Finding(False, endpoint, f"{error}. Look at the host, the proxy and the network.")
+        yield DoctorLine(False, endpoint, f"{error}. Look at the host, the proxy and the network.")
     except AuthenticationError as error:
-        yield Finding(True, endpoint)
-        yield Finding(False, key, str(error))
+        yield DoctorLine(True, endpoint)
+        yield DoctorLine(False, key, str(error))
     except ModelNotFound as error:
-        yield Finding(True, endpoint)
-        yield Finding(False, live, str(error))
+        yield DoctorLine(True, endpoint)
+        yield DoctorLine(False, live, str(error))
     except SessionClosed as error:
-        yield Finding(True, endpoint)
-        yield Finding(False, "a session can be opened", str(error))
+        yield DoctorLine(True, endpoint)
+        yield DoctorLine(False, "a session can be opened", str(error))
     except LiveToolsError as error:
-        yield Finding(False, "a session can be opened", str(error))
+        yield DoctorLine(False, "a session can be opened", str(error))
     else:
         for text in (endpoint, key, live):
-            yield Finding(True, text)
+            yield DoctorLine(True, text)
 
 
 async def round_trip(
@@ -189,7 +189,7 @@ async def round_trip(
     reply_format: Literal["tool_response", "client_content"],
     key: str,
     timeout: float,
-) -> Finding:
+) -> DoctorLine:
     """Whether the model calls a function, accepts its answer and speaks about it, in this form."""
     what = f"a function call, answered by {reply_format} under {key!r}"
     code = str(random.randint(1000, 9999))  # what the model cannot know but from the function
@@ -206,27 +206,27 @@ async def round_trip(
             model, tools=[get_code], reply_format=reply_format, response_key=key, reconnect=False, **options
         )
     except ConfigError as error:
-        return Finding(None, f"{what}: not for this model", str(error))
+        return DoctorLine(None, f"{what}: not for this model", str(error))
     try:
         async with session:
             said = str(await session.ask(QUESTION, timeout=timeout))
     except TimeoutError:
-        return Finding(
+        return DoctorLine(
             False, what, f"no answer in {timeout:g} s: {_waiting(called)}. Try --timeout, or another model"
         )
     except LiveToolsError as error:
-        return Finding(False, what, str(error))
+        return DoctorLine(False, what, str(error))
     if not called:
-        return Finding(
+        return DoctorLine(
             False, what, f"the model did not call the function; it said {said!r}. Try again, or another model"
         )
     if code not in re.sub(r"\D", "", said):
-        return Finding(
+        return DoctorLine(
             False,
             what,
             f"the function was called and answered, but the model said {said!r}. Use another form",
         )
-    return Finding(True, what)
+    return DoctorLine(True, what)
 
 
 def _waiting(called: bool) -> str:

@@ -14,7 +14,7 @@ import typer
 from livetools.cli.agents.common_options import BASE_URL
 from livetools.cli.agents.load_agent import load, values_of
 from livetools.cli.agents.open_sessions import with_model
-from livetools.cli.agents.service_or_fake import Endpoint, service_or_fake
+from livetools.cli.agents.service_or_fake import ServiceOrFake, service_or_fake
 from livetools.cli.process.errors_and_signals import UsageError
 from livetools.cli.terminal.printing import harmless
 from livetools.errors import ConfigError
@@ -115,7 +115,7 @@ def _agent(target: str) -> AgentLike:
     return with_model(agent, None, target)
 
 
-async def _play_on(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> bool:
+async def _play_on(found: EvalFile, endpoint: ServiceOrFake, repeat: int, results: list[Result]) -> bool:
     """Play all of it; false if Ctrl-C has ended it, which is reported before the sessions are closed."""
     interrupted = False
 
@@ -133,7 +133,7 @@ async def _play_on(found: EvalFile, endpoint: Endpoint, repeat: int, results: li
     return not interrupted
 
 
-async def _play(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> None:
+async def _play(found: EvalFile, endpoint: ServiceOrFake, repeat: int, results: list[Result]) -> None:
     from livetools.evals import Judge, run
 
     judge = None if found.judge is None else Judge(model=found.judge)

@@ -14,7 +14,7 @@ from livetools.cli.agents.common_options import BASE_URL, not_empty
 from livetools.probe import EXPERIMENTS, Answer, Facts, Probe, Report, estimate
 from livetools.transport.endpoint import Given, resolve
 
-SECONDS = 6  # that a session of a probe takes, about: most of them wait for a silence
+_SECONDS = 6  # that a session of a probe takes, about: most of them wait for a silence
 
 
 def probe(
@@ -50,7 +50,7 @@ def price(model: str) -> str:
     """What a probe takes, in words."""
     expected = estimate(model, EXPERIMENTS)
     cents = math.ceil(expected.dollars * 100)
-    minutes = math.ceil(expected.sessions * SECONDS / 60)
+    minutes = math.ceil(expected.sessions * _SECONDS / 60)
     tokens = round(expected.usage.total_tokens, -3)
     return (
         f"About {cents} US cent{'s' if cents != 1 else ''} (an estimate: {expected.sessions} short sessions, "

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from livetools.testing import FakeLiveServer, FakeSession
     from livetools.testing.net.urls import Address
 
-KEPT = 1000  # frames, calls and remarks that a server which runs for days remembers
-SHOWN = 20  # sessions in the table, the newest
+_KEPT = 1000  # frames, calls and remarks that a server which runs for days remembers
+_SHOWN = 20  # sessions in the table, the newest
 
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def serve(
     with explained(f"{host}:{port}"):
         server = FakeLiveServer(model, profile=profile, strict=strict, tls=tls, host=host, port=port)
         server.authority = authority_place()
-        server.faults, server.hold, server.service.log.limit = faults, pace, KEPT
+        server.faults, server.hold, server.service.log.limit = faults, pace, _KEPT
         server.start()
     console = Console(highlight=False, soft_wrap=True)
     lines = announcement(server, f"serving a pretend model on {server.url}")
@@ -180,7 +180,7 @@ def table(server: FakeLiveServer) -> Table:
         "last",
         title=f"{server.url}: {len(server.sessions)} session{'s' * (len(server.sessions) != 1)}",
     )
-    for session in server.sessions[-SHOWN:]:
+    for session in server.sessions[-_SHOWN:]:
         calls = [call for call in server.calls if call.connection in session.connections]
         waiting = sum(call.state == "open" for call in calls)
         shown.add_row(

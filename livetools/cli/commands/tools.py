@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from livetools.cli.agents.common_options import DEFAULT_MODEL, MODEL, TARGET
+from livetools.cli.agents.common_options import DEFAULT_MODEL, MODEL_OPTION, TARGET
 from livetools.cli.agents.load_agent import load
 from livetools.cli.agents.open_sessions import NOWHERE, with_model
 from livetools.cli.terminal.printing import printable
@@ -17,7 +17,7 @@ from livetools.setup.plan import make_plan
 
 def tools(
     target: Annotated[str, TARGET],
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
 ) -> None:
     """Print the function declarations that the model reads, and what it will not learn from them.
 

@@ -17,9 +17,17 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from rich.console import Console
 
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
-from livetools.audio.activity_detection import Piece
+from livetools.audio.activity_detection import DetectorOutput
 from livetools.audio.devices import names_of
-from livetools.cli.agents.common_options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
+from livetools.cli.agents.common_options import (
+    BASE_URL,
+    CONFIG,
+    INSTRUCTIONS,
+    LANGUAGE,
+    MODEL_OPTION,
+    TARGET,
+    VOICE,
+)
 from livetools.cli.agents.open_sessions import Choices, sessions
 from livetools.cli.agents.service_or_fake import service_or_fake
 from livetools.cli.process.errors_and_signals import refuse, usable
@@ -27,7 +35,7 @@ from livetools.cli.recordings.save_recording import FORCE, SAVE, saved
 from livetools.cli.terminal.ask_approval import decision
 from livetools.cli.terminal.keyboard import Keyboard
 from livetools.cli.terminal.meter_and_push_to_talk import PushToTalk, metered, while_pressed
-from livetools.cli.terminal.printing import View, harmless, short
+from livetools.cli.terminal.printing import ConversationPrinter, harmless, short
 from livetools.errors import LocalProtocolError, ToolError
 from livetools.events import (
     ApprovalRequested,
@@ -58,7 +66,7 @@ def _list(asked: bool) -> None:
 
 def voice(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,
@@ -116,7 +124,9 @@ def voice(
     choices = Choices(model, instructions, voice, language, config=config, manual=push_to_talk)
     with service_or_fake(fake, base_url) as endpoint, ExitStack() as stack:
         session = sessions(target, choices, endpoint.options, transcribe=True)()
-        view = View(Console(highlight=False), "pretend model" if endpoint.fake else short(session.model))
+        view = ConversationPrinter(
+            Console(highlight=False), "pretend model" if endpoint.fake else short(session.model)
+        )
         if endpoint.notice:
             view.notice(endpoint.notice)
         pressed = PushToTalk() if push_to_talk else None
@@ -144,7 +154,11 @@ def _check_keys(question: Path | None) -> None:
 
 
 async def _converse(
-    session: Session, source: AsyncIterable[Piece], output: Output, view: View, keyboard: Keyboard
+    session: Session,
+    source: AsyncIterable[DetectorOutput],
+    output: Output,
+    view: ConversationPrinter,
+    keyboard: Keyboard,
 ) -> None:
     asks, asked = anyio.create_memory_object_stream[_Question](math.inf)
     told = _Told(view, session.tools, asks.send_nowait)
@@ -156,7 +170,10 @@ async def _converse(
 
 
 async def _decide(
-    session: Session, questions: MemoryObjectReceiveStream[_Question], view: View, keyboard: Keyboard
+    session: Session,
+    questions: MemoryObjectReceiveStream[_Question],
+    view: ConversationPrinter,
+    keyboard: Keyboard,
 ) -> None:
     """Ask the person at the keyboard, one question after the other."""
     threads = DaemonThreads()  # a thread that waits for a line keeps no process alive
@@ -178,10 +195,10 @@ def _source(
     question: Path | None,
     device: str | None,
     stack: ExitStack,
-    view: View,
+    view: ConversationPrinter,
     pressed: PushToTalk | None,
     marks: bool,
-) -> AsyncIterable[Piece]:
+) -> AsyncIterable[DetectorOutput]:
     if question is not None:
         with usable("--in"):
             return pace(read_wav(question))
@@ -220,7 +237,9 @@ class _Told:
     ``ask`` gets the calls that wait for an approval, and those of ``tools`` that nobody handles.
     """
 
-    def __init__(self, view: View, tools: Mapping[str, bool], ask: Callable[[_Question], None]) -> None:
+    def __init__(
+        self, view: ConversationPrinter, tools: Mapping[str, bool], ask: Callable[[_Question], None]
+    ) -> None:
         self._view, self._tools, self._ask = view, tools, ask
         self._heard = ""
 

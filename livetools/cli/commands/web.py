@@ -17,7 +17,7 @@ from livetools.cli.agents.common_options import (
     CONFIG,
     INSTRUCTIONS,
     LANGUAGE,
-    MODEL,
+    MODEL_OPTION,
     PORT,
     TARGET,
     THINKING,
@@ -26,7 +26,7 @@ from livetools.cli.agents.common_options import (
 )
 from livetools.cli.agents.open_sessions import Choices, loaded_now, opener
 from livetools.cli.agents.reload import edits, loaded, update
-from livetools.cli.agents.service_or_fake import Endpoint, service_or_fake
+from livetools.cli.agents.service_or_fake import ServiceOrFake, service_or_fake
 from livetools.cli.process.errors_and_signals import UsageError, explained, refuse
 from livetools.errors import LiveToolsError, LocalProtocolError, SessionClosed
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from livetools.cli.agents.load_agent import Loaded
     from livetools.cli.agents.open_sessions import Opener
     from livetools.cli.page.access_control import Door
-    from livetools.cli.page.asgi_app import Page
+    from livetools.cli.page.asgi_app import PageApp
     from livetools.cli.page.chosen_settings import Vary
     from livetools.cli.page.session_routes import Replay
 
@@ -45,7 +45,7 @@ LOOPBACK = "127.0.0.1"
 
 def web(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str | None, MODEL] = None,
+    model: Annotated[str | None, MODEL_OPTION] = None,
     instructions: Annotated[str | None, INSTRUCTIONS] = None,
     voice: Annotated[str | None, VOICE] = None,
     language: Annotated[str | None, LANGUAGE] = None,
@@ -158,7 +158,7 @@ def _recording(file: Path) -> Replay:
         raise UsageError(f"--replay: {error}") from None
 
 
-def _vary(found: Loaded, target: str | None, choices: Choices, endpoint: Endpoint) -> Vary:
+def _vary(found: Loaded, target: str | None, choices: Choices, endpoint: ServiceOrFake) -> Vary:
     """What opens sessions of the target with other choices."""
 
     def vary(changes: Choices) -> Opener:
@@ -167,7 +167,7 @@ def _vary(found: Loaded, target: str | None, choices: Choices, endpoint: Endpoin
     return vary
 
 
-async def _follow(target: str, choices: Choices, endpoint: Endpoint, page: Page) -> None:
+async def _follow(target: str, choices: Choices, endpoint: ServiceOrFake, page: PageApp) -> None:
     """Update the page's sessions, open and future ones, from each saved file."""
     async for names in edits(target):
         try:

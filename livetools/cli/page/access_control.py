@@ -29,7 +29,7 @@ HEADERS = {
 #: Names of this machine. A site may point a name of its own here: it is not answered.
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Paths that hold nothing of a session: the page itself, its icon and its modules.
-OPEN = ("/web/", "/favicon.ico")
+_OPEN = ("/web/", "/favicon.ico")
 
 #: Methods that change nothing; a websocket has none, and the relay checks from whose page it comes.
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", None})
@@ -115,7 +115,7 @@ def _is_open(connection: HTTPConnection) -> bool:
     if connection.scope["type"] != "http":
         return False
     path = connection.url.path
-    return path == "/" or path.startswith(OPEN) or (path.startswith("/live/") and path.endswith(".js"))
+    return path == "/" or path.startswith(_OPEN) or (path.startswith("/live/") and path.endswith(".js"))
 
 
 def _is_own(connection: HTTPConnection, host: str) -> bool:
@@ -124,7 +124,7 @@ def _is_own(connection: HTTPConnection, host: str) -> bool:
     return origin is None or origin.partition("://")[2] == host
 
 
-class Guarded:
+class AccessControl:
     """Adds :data:`HEADERS` to every answer, and asks the door about every visitor.
 
     It refuses websockets that do not come from a browser. The relay checks from whose page a browser's comes.

@@ -37,7 +37,7 @@ from livetools.session.listening.frame_tap import tap
 from livetools.session.session import Session
 from livetools.testing.wire import without_media
 
-from .access_control import Door, Guarded
+from .access_control import AccessControl, Door
 from .chosen_settings import Chosen, PageChoices, Vary, changed
 from .session_routes import TOKEN, Replay, SessionRoutes
 
@@ -68,7 +68,7 @@ class About:
 
 
 #: What runs beside the server; it may give the page's new sessions another opener.
-Follow: TypeAlias = Callable[["Page"], Coroutine[None, None, None]]
+Follow: TypeAlias = Callable[["PageApp"], Coroutine[None, None, None]]
 
 
 def page_app(
@@ -87,7 +87,7 @@ def page_app(
     opens sessions with the page's choices; without it the page offers none. ``files``: where sessions are kept.
     """
     histories = FrameHistories(files=files, agent=about.place, keeps_handles=not about.pretend)
-    page, door = Page(open_session, about, histories, vary), door or Door()
+    page, door = PageApp(open_session, about, histories, vary), door or Door()
     live = relay(page.agent, door.authorize, stores=histories.of, linger=linger, debug=True)
     kept = SessionRoutes(histories, live.is_open, page.end, about.replay)
 
@@ -116,12 +116,12 @@ def page_app(
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
         ],
-        middleware=[Middleware(Guarded, door=door)],
+        middleware=[Middleware(AccessControl, door=door)],
         lifespan=lifespan,
     )
 
 
-class Page:
+class PageApp:
     """What the app answers, and the agent that it gives to the relay."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Page:
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
         if session is None or history is None:
-            return UNKNOWN
+            return _UNKNOWN
         history.token = request.headers.get(TOKEN, "")
         return JSONResponse(
             {
@@ -203,19 +203,19 @@ class Page:
     async def frames(self, request: Request) -> Response:
         """The frames of a call of the page's session."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         return JSONResponse(await run_in_threadpool(frames_of, history, request))
 
     async def recording(self, request: Request) -> Response:
         """The page's session as a recording."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         return PlainTextResponse(await run_in_threadpool(history.recording))
 
     async def test(self, request: Request) -> Response:
         """The page's session as a pytest test."""
         if (history := self._history(request)) is None:
-            return UNKNOWN
+            return _UNKNOWN
         try:
             return PlainTextResponse(
                 await run_in_threadpool(lambda: as_test(history.frames(), self._subject(history)))
@@ -244,7 +244,7 @@ def _opened(open_session: Opener, history: FrameHistory | None) -> Session:
     return open_session()
 
 
-UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
+_UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
 
 
 def declarations(session: Session) -> list[dict[str, object]]:

@@ -29,9 +29,9 @@ from livetools.setup.model_profiles import VOICES, families
 #: Makes what opens sessions with these choices in the place of the agent's own. Raises ``ConfigError`` as that does.
 Vary: TypeAlias = Callable[[Choices], Opener]
 
-NAMES = ("model", "voice", "language", "instructions")
+_NAMES = ("model", "voice", "language", "instructions")
 #: Choices that are remembered, and characters of one.
-MAX_CHOICES, MAX_TEXT = 64, 2**16
+MAX_CHOICES, _MAX_TEXT = 64, 2**16
 
 #: The key in the URL of the websocket that is served just now.
 _key: ContextVar[str] = ContextVar("choices", default="")
@@ -66,7 +66,7 @@ class PageChoices:
             return PlainTextResponse("the choices are not JSON", 400)
         if not isinstance(given, dict) or self.vary is None:
             return PlainTextResponse("there is nothing to choose on this page", 400)
-        texts = {name: str(given.get(name) or "").strip()[:MAX_TEXT] for name in NAMES}
+        texts = {name: str(given.get(name) or "").strip()[:_MAX_TEXT] for name in _NAMES}
         chosen = {name: text for name, text in texts.items() if text}
         try:
             self.vary(changed(Choices(), chosen))

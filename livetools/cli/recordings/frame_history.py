@@ -18,9 +18,9 @@ from livetools.testing.wire import Frame, Message, close_message, without_media
 from .session_files import SessionAbout, SessionFile, SessionFiles
 
 #: Bytes of frames that are kept of a session: past them media are left out, oldest first, then whole frames.
-MAX_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 #: Sessions whose frames are kept after their end.
-MAX_SESSIONS = 16
+_MAX_SESSIONS = 16
 #: Bytes of a frame that has no media worth leaving out.
 SMALL = 1024
 
@@ -44,7 +44,7 @@ class FrameHistory:
 
     def __init__(
         self,
-        max_bytes: int = MAX_BYTES,
+        max_bytes: int = _MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
         *,
         file: SessionFile | None = None,
@@ -172,7 +172,7 @@ class FrameHistories:
 
     def __init__(
         self,
-        max_sessions: int = MAX_SESSIONS,
+        max_sessions: int = _MAX_SESSIONS,
         *,
         files: SessionFiles | None = None,
         agent: str = "",

@@ -12,7 +12,7 @@ from livetools.cli.agents.open_sessions import Choices, config_of
 from livetools.testing import Recording
 from livetools.testing.wire import Frame
 
-from .script_from_frames import Script, script_of
+from .script_from_frames import ScriptLines, script_of
 
 #: The name of a recording that stays in memory.
 IN_MEMORY = Path("in-memory.jsonl")
@@ -64,7 +64,7 @@ APPROVE = """
                 reasons = [why for name, args, why in REFUSED if (name, args) == (call.name, dict(call.args))]
                 await (session.refuse(call, reasons[0]) if reasons else session.approve(call))"""
 
-ANSWER = """
+_ANSWER = """
             case livetools.ToolStarted(call):
                 for told in [each for each in ANSWERS if each[:2] == (call.name, dict(call.args))][:1]:
                     ANSWERS.remove(told)
@@ -160,7 +160,7 @@ def _connect(choices: Choices, tools: str) -> str:
     return f"livetools.connect({', '.join(filter(None, [repr(choices.model or DEFAULT_MODEL), tools, *options]))})"
 
 
-def _deciding(subject: Subject, script: Script) -> str:
+def _deciding(subject: Subject, script: ScriptLines) -> str:
     """The part of the person: what was refused, and what was answered in the place of a function."""
     constants, cases = [], ""
     if subject.asks_approval:
@@ -174,16 +174,16 @@ def _deciding(subject: Subject, script: Script) -> str:
             if name in subject.declared_only
         ]
         constants.append(f"ANSWERS = {told!r}  # name, arguments, response")
-        cases += ANSWER
+        cases += _ANSWER
     return DECIDE.format(constants="\n".join(["", *constants]), cases=cases)
 
 
-def _past(script: Script) -> list[int]:
+def _past(script: ScriptLines) -> list[int]:
     """The numbers of the questions after whose answer the script continues. The last one is followed by ``over``."""
     return [n for n, question in enumerate(script.questions[:-1], 1) if question.goes_on]
 
 
-def _asking(script: Script, deciding: bool) -> list[str]:
+def _asking(script: ScriptLines, deciding: bool) -> list[str]:
     lines = ["group.start_soon(decide, session)"] if deciding else []
     for n, question in enumerate(script.questions, 1):
         lines.append(f"reply = await session.ask({question.text!r}){'  # spoken' if question.spoken else ''}")

@@ -15,7 +15,7 @@ from livetools.testing.model.late_results import late_results
 from livetools.testing.wire import Frame, Message
 
 #: What is typed for speech that nobody has written down.
-UNHEARD = "(spoken)"
+_UNHEARD = "(spoken)"
 #: How the answer begins that a person's, or the tool's, refusal gives.
 NOT_APPROVED = "the call was not approved"
 
@@ -40,7 +40,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class Script:
+class ScriptLines:
     """The lines of the model's part, the questions of the user's, and the calls: refused, and answered with what."""
 
     lines: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Script:
     answered: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=list)
 
 
-def script_of(frames: Iterable[Frame]) -> Script:
+def script_of(frames: Iterable[Frame]) -> ScriptLines:
     """The script of a conversation. A question that was still being answered at the end is left out."""
     reader = _Reader()
     for frame in frames:
@@ -61,7 +61,7 @@ class _Reader:
     """Reads frames in order, and writes the script. The last whole exchange ends at ``_whole``."""
 
     def __init__(self) -> None:
-        self._script = Script()
+        self._script = ScriptLines()
         self._connection = 0
         self._moving = False  # a goAway came: the next connection is planned, and a script need not show it
         self._saying = ""
@@ -87,7 +87,7 @@ class _Reader:
     def _last(self) -> Question | None:
         return self._script.questions[-1] if self._script.questions else None
 
-    def script(self) -> Script:
+    def script(self) -> ScriptLines:
         """What was written, up to the last question that was answered."""
         lines, questions = self._whole
         return replace(
@@ -196,7 +196,7 @@ class _Reader:
         )
         calls = (message.get("toolCall") or {}).get("functionCalls") or []
         if (parts or said or calls) and self._sound and not self._turn_open:
-            self._begin(Question(self._heard.strip() or UNHEARD, spoken=True))
+            self._begin(Question(self._heard.strip() or _UNHEARD, spoken=True))
             self._sound, self._heard = False, ""
         self._saying += said
         for call in calls:

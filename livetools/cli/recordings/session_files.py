@@ -4,8 +4,8 @@ A session is two files in a folder that only its owner may read: ``ID.jsonl``, i
 (``livetools replay`` reads it as well), and ``ID.json``, what the list shows and the handle with which the service
 continues. Both have the mode 0600, the folder 0700. Nothing is written before the user has said something.
 
-What is older than a day goes, then what exceeds :data:`MAX_SESSIONS` or :data:`MAX_BYTES`, oldest first. A file that
-cannot be read costs nothing but itself: the list says so, and it can be deleted.
+What is older than a day goes, then what exceeds :data:`MAX_SAVED_SESSIONS` or :data:`MAX_BYTES`, oldest first. A file
+that cannot be read costs nothing but itself: the list says so, and it can be deleted.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ log = get_logger("livetools.web")
 #: Seconds that a session is kept after its last frame.
 MAX_AGE = 24 * 3600.0
 #: Sessions that are kept, of all agents.
-MAX_SESSIONS = 100
+MAX_SAVED_SESSIONS = 100
 #: Bytes that all sessions may have together, and one of them: past it no more of its frames are written.
 MAX_BYTES, MAX_SESSION = 256 * 2**20, 16 * 2**20
 #: Frames that wait for the first words of the user.
-MAX_WAITING = 256
+_MAX_WAITING = 256
 #: Characters of the first words of the user, which the list shows.
 MAX_TITLE = 120
 #: Bytes of the file about a session: instructions chosen on the page are in it.
@@ -99,7 +99,11 @@ class SessionFiles:
         for used, id in found:
             with contextlib.suppress(OSError):
                 size += self._frames_of(id).stat().st_size
-            if used < self._clock() - MAX_AGE or len(kept) >= MAX_SESSIONS or (size > MAX_BYTES and kept):
+            if (
+                used < self._clock() - MAX_AGE
+                or len(kept) >= MAX_SAVED_SESSIONS
+                or (size > MAX_BYTES and kept)
+            ):
                 self.delete(id)
             else:
                 kept.append(Listed(id, used, self.about(id)))
@@ -206,7 +210,7 @@ class SessionFile:
         self._files, self._keeps_handle = files, keeps_handle
         self._exists = files.has(id)
         self._recording: Recording | None = None
-        self._waiting: deque[Frame] = deque(maxlen=MAX_WAITING)  # what came before the user said something
+        self._waiting: deque[Frame] = deque(maxlen=_MAX_WAITING)  # what came before the user said something
         self._count = 0
         self._over = False
         self._title = about.title == ""  # the first words are still to come, or not all here

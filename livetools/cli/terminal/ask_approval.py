@@ -15,10 +15,10 @@ MAX_LINES = 30
 #: Prints a line in a style.
 Notice = Callable[[str, str], None]
 #: What is typed at a prompt; ``None`` where nobody can type.
-Reply = Callable[[str], str | None]
+_Reply = Callable[[str], str | None]
 
 
-def decision(call: Call, notice: Notice, reply: Reply) -> str | None:
+def decision(call: Call, notice: Notice, reply: _Reply) -> str | None:
     """Ask whether ``call`` may run. Returns ``None`` if it may, else the reason for the model.
 
     A long call is shown argument by argument. What is left out is counted, and typing ``a`` shows it. A call whose

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 
-from livetools.audio.activity_detection import Activity, Piece
+from livetools.audio.activity_detection import Activity, DetectorOutput
 from livetools.audio.pcm import SAMPLE
 
 #: What is quieter (dB below full scale) leaves the meter empty.
@@ -37,7 +37,7 @@ async def metered(
 
 async def while_pressed(
     source: AsyncIterable[bytes], show: Callable[[str], object], width: int, talk: PushToTalk, marks: bool
-) -> AsyncIterator[Piece]:
+) -> AsyncIterator[DetectorOutput]:
     """The sound of ``source`` while the user speaks; ``show`` as in :func:`metered`.
 
     ``marks``: with an :class:`Activity` mark before and after it, and nothing else; without, silence takes the place of

@@ -20,7 +20,7 @@ from livetools.log import escaped
 CUT = 300  # characters of a call's arguments, or of its result
 
 
-class View:
+class ConversationPrinter:
     """Prints a conversation, a piece at a time. ``speaker`` is what the model's lines begin with."""
 
     def __init__(self, console: Console, speaker: str) -> None:

@@ -17,9 +17,9 @@ from typing import TypeAlias
 from livetools.events import AudioChunk, Event, VideoChunk
 from livetools.session.running.unread_events import EVENT_OVERHEAD, weight_of
 
-MAX_WAITING = 16 * 2**20  # bytes
+_MAX_WAITING = 16 * 2**20  # bytes
 #: The share of the bound that is kept once it is exceeded: each time many events go at once.
-KEPT = 7 / 8
+_KEPT = 7 / 8
 
 
 class Sign:
@@ -27,7 +27,7 @@ class Sign:
 
 
 #: What is in the queue.
-Entry: TypeAlias = Event | Sign
+_Entry: TypeAlias = Event | Sign
 
 
 class WaitingEvents:
@@ -36,9 +36,9 @@ class WaitingEvents:
     ``must_stay``: whether somebody has to answer an event, which is then never dropped. ``most``: bytes of events.
     """
 
-    def __init__(self, must_stay: Callable[[Event], bool], most: int = MAX_WAITING) -> None:
+    def __init__(self, must_stay: Callable[[Event], bool], most: int = _MAX_WAITING) -> None:
         self._must_stay, self._most = must_stay, most
-        self._entries: deque[tuple[Entry, int]] = deque()  # with their weight
+        self._entries: deque[tuple[_Entry, int]] = deque()  # with their weight
         self._weight = 0
         self._dropped = 0
         self._lock = Lock()
@@ -61,7 +61,7 @@ class WaitingEvents:
                 self._shed()
         self._tokens.put(None)
 
-    def get(self) -> Entry:
+    def get(self) -> _Entry:
         """The next entry. In the terminal's thread, which waits for it."""
         while True:
             self._tokens.get()
@@ -80,7 +80,7 @@ class WaitingEvents:
     def _shed(self) -> None:
         for _ in range(len(self._entries)):
             entry, weight = self._entries.popleft()
-            if self._weight <= self._most * KEPT or isinstance(entry, Sign) or self._must_stay(entry):
+            if self._weight <= self._most * _KEPT or isinstance(entry, Sign) or self._must_stay(entry):
                 self._entries.append((entry, weight))
                 continue
             self._weight -= weight

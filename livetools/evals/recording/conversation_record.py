@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from livetools.events import Usage
 
-CallState = Literal["running", "finished", "failed", "cancelled", "lost"]
+_CallState = Literal["running", "finished", "failed", "cancelled", "lost"]
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class CallRecord:
     turn: int
     began: float
     ended: float | None = None
-    state: CallState = "running"
+    state: _CallState = "running"
     response: Mapping[str, Any] | None = None
     asked: bool = False  # a person was asked for approval
     ran: bool | None = None  # the tool's function began to run; None while nothing is known of it

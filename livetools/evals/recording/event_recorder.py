@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from livetools.tools.interface.context import SessionLike
 
 
-class Recorder(Hooks):
+class EventRecorder(Hooks):
     """Observes one session. It sees each event before the session continues, so the record is never behind.
 
     ``now`` returns the seconds since the conversation began; ``transcribed`` says whether the session asks for a
@@ -61,7 +61,7 @@ class Recorder(Hooks):
         """The caller has approved this call: from now on it may run."""
         self._call(id).ran = None
 
-    def on_session(self, session: SessionLike) -> Recorder:
+    def on_session(self, session: SessionLike) -> EventRecorder:
         """Observe the session itself."""
         return self
 

@@ -12,9 +12,9 @@ from livetools.audio import pace
 from livetools.errors import ConfigError, LiveToolsError, SessionClosed, ToolError
 from livetools.evals.grading.expectations import Expectation, tools_named
 from livetools.evals.recording.conversation_record import Conversation, TurnRecord
-from livetools.evals.recording.event_recorder import Recorder
+from livetools.evals.recording.event_recorder import EventRecorder
 from livetools.evals.simulation.callers import Caller, Utterance, as_caller
-from livetools.evals.simulation.client_faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
+from livetools.evals.simulation.client_faults import BargeIn, ClientFault, Cuttable, Drop, Slow, SlowTool
 from livetools.evals.value_checks import UnknownTool, expect_approve, expect_number
 from livetools.events import (
     ApprovalRequested,
@@ -29,9 +29,10 @@ from livetools.events import (
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 from livetools.setup.did_you_mean import explains_keywords, near_names
+from livetools.tools.definition.callbacks import overrides
 
-SILENCE = bytes(3200)  # 100 ms at 16 kHz
-AFTER = 10  # chunks of silence after the speech: the service detects the end by it
+_SILENCE = bytes(3200)  # 100 ms at 16 kHz
+_AFTER = 10  # chunks of silence after the speech: the service detects the end by it
 
 
 @explains_keywords(
@@ -61,7 +62,7 @@ class Eval:
     agent: AgentLike
     caller: Caller | str | Utterance | Sequence[str | Utterance]
     expect: Sequence[Expectation] = ()
-    faults: Sequence[Fault] = ()
+    faults: Sequence[ClientFault] = ()
     approve: bool | Collection[str] = True
     timeout: float = 60.0
     patience: float = 10.0
@@ -70,7 +71,7 @@ class Eval:
         if not isinstance(self.expect, list | tuple):
             raise ConfigError(f"{self.name}: expect is {self.expect!r:.60}, expected a list of expectations")
         for each in self.expect:
-            if not callable(getattr(each, "check", None)):
+            if not overrides(each, Expectation, "check"):
                 raise ConfigError(
                     f"{self.name}: {each!r:.60} is not an expectation, such as Called({each!r:.40})"
                 )
@@ -119,7 +120,7 @@ async def play(case: Eval, conversation: Conversation | None = None, /, **option
     known = set(session.tools)
     case.check_names(known, final=False)
     began = anyio.current_time()
-    recorder = Recorder(conversation, lambda: anyio.current_time() - began, session.plan.transcribed)
+    recorder = EventRecorder(conversation, lambda: anyio.current_time() - began, session.plan.transcribed)
     line = Cuttable()
     slow = {fault.name: fault.seconds for fault in case.faults if isinstance(fault, SlowTool)}
     adjust(
@@ -146,7 +147,7 @@ class _Play:
     """A conversation under way. ``known`` gathers the tools of every agent that takes part in it."""
 
     def __init__(
-        self, case: Eval, session: Session, recorder: Recorder, line: Cuttable, known: set[str]
+        self, case: Eval, session: Session, recorder: EventRecorder, line: Cuttable, known: set[str]
     ) -> None:
         self.case, self.session, self.recorder, self.record = case, session, recorder, recorder.record
         self._line, self._known = line, known
@@ -226,7 +227,7 @@ class _Play:
                 raise
 
     async def _speak(self, sound: Sequence[bytes], turn: TurnRecord) -> None:
-        async for chunk in pace([*sound, *[SILENCE] * AFTER]):
+        async for chunk in pace([*sound, *[_SILENCE] * _AFTER]):
             await self.session.send_audio(chunk)
         await self.session.end_audio()
         turn.began = self.recorder.now()  # latency counts from the end of what was said

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.audio import read_wav
 from livetools.errors import ConfigError
-from livetools.evals.grading.judge import MODEL, generate, is_pretend
+from livetools.evals.grading.judge import JUDGE_MODEL, generate, is_pretend
 from livetools.evals.recording.conversation_record import Conversation
 from livetools.evals.value_checks import expect_count, expect_text
+from livetools.tools.definition.callbacks import overrides
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -110,7 +111,7 @@ def as_caller(caller: Caller | str | Utterance | Sequence[str | Utterance]) -> C
     """A caller as it is; the turns of a script as a :class:`Script`. Raises ``ConfigError`` for anything else."""
     if isinstance(caller, str | Utterance | Sequence):
         return Script(caller)
-    if not callable(getattr(caller, "next", None)):
+    if not overrides(caller, Caller, "next"):
         raise ConfigError(
             f"{caller!r:.60} is not a caller: expected texts, or an object such as Persona(...)"
         )
@@ -150,7 +151,7 @@ def espeak(text: str) -> Iterable[bytes]:
         return list(read_wav(file))
 
 
-ORDER = """You play a person who calls an assistant. Who you are and what you want:
+_ORDER = """You play a person who calls an assistant. Who you are and what you want:
 {persona}
 {goal}
 Say what this person says next, in one or two short sentences, as one speaks on the phone. When you have what you want,
@@ -188,7 +189,7 @@ class Persona:
         goal: str | None = None,
         turns: int = 8,
         client: Client | None = None,
-        model: str = MODEL,
+        model: str = JUDGE_MODEL,
     ) -> None:
         expect_text(persona, "Persona", "a text that says who calls and what they want")
         expect_count(turns, "Persona: turns")
@@ -207,7 +208,7 @@ class Persona:
             return None
         goal = "" if self.goal is None else f"You have what you want when: {self.goal}\n"
         so_far = conversation.render() or "(you begin)"
-        order = ORDER.format(persona=self.persona, goal=goal, conversation=so_far)
+        order = _ORDER.format(persona=self.persona, goal=goal, conversation=so_far)
         text = self._read(await generate(self._client, self.model, order, SAYS), conversation)
         return Utterance(text) if text.strip() else None
 

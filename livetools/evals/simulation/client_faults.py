@@ -50,7 +50,7 @@ class BargeIn:
         expect_count(self.turn, "BargeIn: turn")
 
 
-Fault: TypeAlias = Drop | SlowTool | BargeIn
+ClientFault: TypeAlias = Drop | SlowTool | BargeIn
 
 
 class Slow(Hooks):

@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from livetools.formats.rules.findings import Checklist, Json, Spot, kind_of, member
+from livetools.formats.rules.findings import Checklist, Spot, kind_of, member
 from livetools.formats.rules.known_fields import check_fields
+from livetools.protocol.messages.lenient_json import Json
 from livetools.tools.results.outcomes import encode, failure
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
     "tool_response",
 ]
 
-FIELDS = ("id", "name", "response", "scheduling", "willContinue", "parts")
+_FIELDS = ("id", "name", "response", "scheduling", "willContinue", "parts")
 SCHEDULING = ("SCHEDULING_UNSPECIFIED", "SILENT", "WHEN_IDLE", "INTERRUPT")
 ELSEWHERE = {
     "functionCallId": "id",
@@ -108,7 +109,7 @@ def check_function_response(item: Json, spot: Spot, todo: Checklist, *, live: bo
         isinstance(item, Mapping), "value-type", spot, f"{kind_of(item)} instead of an object", value=item
     ):
         return
-    check_fields(item, spot, FIELDS, todo, ELSEWHERE)
+    check_fields(item, spot, _FIELDS, todo, ELSEWHERE)
     message = "the answer has no id: the model cannot tell which call it is for"
     todo.expect(bool(item.get("id")), "response-id" if live else "response-id-content", spot, message)
     rule = "response-name-live" if live else "response-name"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from livetools.formats.rules.findings import Json
+from livetools.protocol.messages.lenient_json import Json
 
-STATUS = {
+_STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
@@ -79,7 +79,7 @@ def error_body(
     error: dict[str, Json] = {
         "code": code,
         "message": message,
-        "status": status or STATUS.get(code, "UNKNOWN"),
+        "status": status or _STATUS.get(code, "UNKNOWN"),
     }
     if details:
         error["details"] = [dict(detail) for detail in details]

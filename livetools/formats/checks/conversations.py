@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from livetools.formats.builders.function_responses import check_function_response
-from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.findings import Checklist, Spot, camel, kind_of, member
 from livetools.formats.rules.known_fields import CONTENT, FUNCTION_CALL, PART, check_fields
+from livetools.protocol.messages.lenient_json import Json
 
-ROLES = ("user", "model")
+_ROLES = ("user", "model")
 AS_TEXT = '"parts": [{"text": …}]'
 AS_CALL = (
     'A content of its own: {"role": "model", "parts": [{"functionCall": {…}}]}; see formats.to_function_call.'
@@ -37,7 +38,7 @@ CALL_ELSEWHERE = {"arguments": "args", "callId": "id", "functionName": "name", "
 
 
 @dataclass(slots=True)
-class Turn:
+class _CheckedContent:
     """A content as the check read it: what counts for the order of turns."""
 
     spot: Spot
@@ -54,16 +55,16 @@ def check_conversation(contents: Json, spot: Spot, todo: Checklist) -> None:
         check_order([turn for turn in turns if turn is not None], todo)
 
 
-def read_content(content: Json, spot: Spot, todo: Checklist) -> Turn | None:
+def read_content(content: Json, spot: Spot, todo: Checklist) -> _CheckedContent | None:
     """Check one content by itself. Returns ``None`` if it is not a content."""
     message = f"the content is {kind_of(content)}"
     if not todo.expect(isinstance(content, Mapping), "content-object", spot, message, value=content):
         return None
     role = content.get("role")
     message = f"the role is {role!r}"
-    todo.expect(role is None or role in ROLES, "content-role", spot / "role", message, value=role)
+    todo.expect(role is None or role in _ROLES, "content-role", spot / "role", message, value=role)
     _check_keys(content, spot, todo)
-    turn = Turn(spot, "model" if role in ("model", "assistant") else "user")
+    turn = _CheckedContent(spot, "model" if role in ("model", "assistant") else "user")
     _, parts = member(content, "parts")
     if isinstance(parts, Mapping):  # one object where a list is expected is tolerated
         parts = [parts]
@@ -86,7 +87,7 @@ def _check_keys(content: Mapping[str, Json], spot: Spot, todo: Checklist) -> Non
         todo.expect(False, "content-parts", spot / key, message, **words)
 
 
-def _read_part(part: Json, spot: Spot, turn: Turn, todo: Checklist) -> None:
+def _read_part(part: Json, spot: Spot, turn: _CheckedContent, todo: Checklist) -> None:
     message = f"the part is {kind_of(part)}"
     if not todo.expect(isinstance(part, Mapping), "part-object", spot, message, value=part):
         return
@@ -114,7 +115,7 @@ def check_call(call: Json, spot: Spot, todo: Checklist) -> None:
         )
 
 
-def _check_roles(turn: Turn, role: Json, todo: Checklist) -> None:
+def _check_roles(turn: _CheckedContent, role: Json, todo: Checklist) -> None:
     at = turn.spot / "role"
     if turn.responses:
         todo.expect(turn.role == "user", "response-role", at, f"a function response in the role {role!r}")
@@ -122,7 +123,7 @@ def _check_roles(turn: Turn, role: Json, todo: Checklist) -> None:
         todo.expect(turn.role == "model", "call-role", at, f"a function call in the role {role!r}")
 
 
-def check_order(turns: Sequence[Turn], todo: Checklist) -> None:
+def check_order(turns: Sequence[_CheckedContent], todo: Checklist) -> None:
     """Check that calls and responses follow one another as the service wants them."""
     for index, turn in enumerate(turns):
         before = turns[index - 1] if index else None
@@ -138,7 +139,7 @@ def check_order(turns: Sequence[Turn], todo: Checklist) -> None:
             todo.expect(before is not None and bool(before.calls), "response-follows", turn.spot, message)
 
 
-def _check_answers(turn: Turn, after: Turn | None, todo: Checklist) -> None:
+def _check_answers(turn: _CheckedContent, after: _CheckedContent | None, todo: Checklist) -> None:
     wanted = len(turn.calls)
     given = len(after.responses) if after else 0
     names = ", ".join(str(call.get("name")) for call in turn.calls)
@@ -157,7 +158,7 @@ def _check_answers(turn: Turn, after: Turn | None, todo: Checklist) -> None:
         _pair(turn, after, todo)
 
 
-def _pair(turn: Turn, after: Turn, todo: Checklist) -> None:
+def _pair(turn: _CheckedContent, after: _CheckedContent, todo: Checklist) -> None:
     """Equal numbers: now each response must be for one of the calls."""
     waiting = list(turn.calls)
     for spot, response in after.responses:

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 
 from livetools.errors import ConfigError
 from livetools.formats.converters.openai_and_anthropic import shape_of, to_declaration_and_losses
-from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.findings import Checklist, Spot, camel, kind_of, member
 from livetools.formats.rules.known_fields import check_fields
-from livetools.tools.definition.tool_options import NAME
+from livetools.protocol.messages.lenient_json import Json
+from livetools.tools.definition.tool_options import TOOL_NAME
 
 DECLARATION = (
     "name",
@@ -24,7 +25,7 @@ DECLARATION = (
     "responseJsonSchema",
     "behavior",
 )
-SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")  # in the tools of others
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")  # in the tools of others
 TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL", "TYPE_UNSPECIFIED")
 KEYWORDS = {
     *("type", "format", "title", "description", "nullable", "enum", "default", "example", "anyOf"),
@@ -77,7 +78,7 @@ def _check_foreign(tool: Mapping[str, Json], spot: Spot, todo: Checklist, names:
     _check_name(declaration, spot, todo, names)
     key, inner = member(tool, "function") if isinstance(tool.get("function"), Mapping) else ("", tool)
     at = spot / key if key else spot
-    for name in SCHEMAS:
+    for name in _SCHEMAS:
         if (schema := inner.get(name)) is not None:
             check_json_schema(schema, at / name, todo)
     todo.expect(not losses, "tool-lossless", spot, "; ".join(losses))
@@ -85,7 +86,7 @@ def _check_foreign(tool: Mapping[str, Json], spot: Spot, todo: Checklist, names:
 
 def _check_name(item: Mapping[str, Json], spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
     name = item.get("name")
-    fits = isinstance(name, str) and NAME.fullmatch(name) is not None
+    fits = isinstance(name, str) and TOOL_NAME.fullmatch(name) is not None
     todo.expect(fits, "tool-name", spot / "name", f"the name is {name!r}")
     where = names.setdefault(str(name), spot)
     message = f"{where.path} has the name {name!r} already"

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import NoReturn
 
 from livetools.formats.builders.function_responses import check_function_response
-from livetools.formats.rules.findings import Checklist, Json, Report, Spot, camel, kind_of, member
+from livetools.formats.rules.findings import Checklist, Report, Spot, camel, kind_of, member
+from livetools.protocol.messages.lenient_json import Json
 
 from .conversations import check_call, check_conversation, read_content
 from .declarations import check_tools

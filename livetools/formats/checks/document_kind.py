@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
 from livetools.formats.converters.openai_and_anthropic import shape_of
-from livetools.formats.rules.findings import Json, camel, member
+from livetools.formats.rules.findings import camel, member
+from livetools.protocol.messages.lenient_json import Json
 
 from .live_frames import CLIENT, SERVER
 
@@ -23,13 +24,13 @@ Kind: TypeAlias = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-ANSWER = {"candidates", "promptFeedback", "usageMetadata", "choices"}
+_ANSWER = {"candidates", "promptFeedback", "usageMetadata", "choices"}
 TOP = {  # tried in place of a frame
     "functionResponses",
     "functionResponse",
     "bidiGenerateContentToolResponse",
 }
-FRAME = (CLIENT | SERVER) - ANSWER
+FRAME = (CLIENT | SERVER) - _ANSWER
 
 
 def detect(document: Json) -> Kind | None:
@@ -62,7 +63,7 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
         ("role" in keys or "parts" in keys, "content"),
         (_is_answer(item), "function_response"),
         (bool(keys & FRAME) or _is_top(keys), "frame"),
-        (bool(keys & ANSWER) or isinstance(item.get("error"), Mapping), "response"),
+        (bool(keys & _ANSWER) or isinstance(item.get("error"), Mapping), "response"),
         ("functionDeclarations" in keys, "tools"),
         ("functionCallId" in keys, "function_response"),
         (_is_call(keys), "function_call"),

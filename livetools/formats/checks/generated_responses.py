@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, snake
+from livetools.formats.rules.findings import Checklist, Spot, camel, kind_of, snake
 from livetools.formats.rules.known_fields import PART
+from livetools.protocol.messages.lenient_json import Json
 
 FINISH = {
     *(
@@ -27,8 +28,8 @@ FINISH = {
     *("MISSING_THOUGHT_SIGNATURE", "MALFORMED_RESPONSE", "NO_IMAGE", "IMAGE_SAFETY", "IMAGE_OTHER"),
     *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
 }
-COUNTS = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
-OTHERS = {"choices", "output", "completion", "message", "usage", "delta"}
+_COUNTS = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
+_OTHERS = {"choices", "output", "completion", "message", "usage", "delta"}
 SNAKE = {
     "finish_reason",
     "usage_metadata",
@@ -75,7 +76,7 @@ def _candidates(chunk: Json) -> list[Mapping[str, Json]]:
 def _check_response(response: Json, spot: Spot, todo: Checklist, *, whole: bool) -> None:
     if not todo.expect(isinstance(response, Mapping), "answer-object", spot, f"it is {kind_of(response)}"):
         return
-    foreign = sorted(OTHERS & response.keys())
+    foreign = sorted(_OTHERS & response.keys())
     if not todo.expect(not foreign, "answer-shape", spot, f"{', '.join(foreign)} belongs to another API"):
         return
     _check_casing(response, spot, todo)
@@ -192,7 +193,7 @@ def _check_usage(usage: Json, spot: Spot, todo: Checklist, whole: bool) -> None:
         whole_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if not todo.expect(whole_number, "answer-usage", spot / key, f"{key} is {value!r}"):
             return
-    prompt, answer, total = (counts.get(key, 0) for key in COUNTS)
+    prompt, answer, total = (counts.get(key, 0) for key in _COUNTS)
     if whole and total is not None:
         message = f"totalTokenCount is {total}, less than {prompt} + {answer}"
         todo.expect(total >= prompt + answer, "answer-usage-total", spot / "totalTokenCount", message)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from livetools.formats.builders.function_responses import check_function_response
-from livetools.formats.rules.findings import Checklist, Json, Spot, camel, kind_of, member
+from livetools.formats.rules.findings import Checklist, Spot, camel, kind_of, member
 from livetools.formats.rules.known_fields import check_fields
+from livetools.protocol.messages.lenient_json import Json
 
 from .conversations import check_call, check_order, read_content
 from .declarations import check_tools

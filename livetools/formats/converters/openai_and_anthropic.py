@@ -27,18 +27,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from livetools.errors import ConfigError
-from livetools.formats.rules.findings import Json, excerpt, member, object_of
+from livetools.formats.rules.findings import excerpt, member, object_of
+from livetools.protocol.messages.lenient_json import Json
 from livetools.tools.results.outcomes import failure
 from livetools.tools.schemas.live_subset import parameters
 
 Style: TypeAlias = Literal["chat", "responses", "anthropic"]
-Object: TypeAlias = Mapping[str, Json]
+_Object: TypeAlias = Mapping[str, Json]
 
 
 # tools
 
 
-def shape_of(tool: Object) -> Style | Literal["gemini"] | None:
+def shape_of(tool: _Object) -> Style | Literal["gemini"] | None:
     """Whose shape a single tool has; ``None`` if nobody's (a list of declarations is not a single tool)."""
     if isinstance(tool.get("function"), Mapping):
         return "chat"
@@ -51,7 +52,7 @@ def shape_of(tool: Object) -> Style | Literal["gemini"] | None:
     return "gemini" if "type" not in tool else None
 
 
-def to_declaration(tool: Object, dialect: Literal["schema", "json_schema"] = "schema") -> dict[str, Json]:
+def to_declaration(tool: _Object, dialect: Literal["schema", "json_schema"] = "schema") -> dict[str, Json]:
     """The function declaration of a tool of any shape.
 
     ``"schema"`` gives ``parameters``, in the subset that Live reads; ``"json_schema"`` gives
@@ -66,7 +67,7 @@ def to_declaration(tool: Object, dialect: Literal["schema", "json_schema"] = "sc
 
 
 def to_declaration_and_losses(
-    tool: Object, dialect: Literal["schema", "json_schema"] = "schema"
+    tool: _Object, dialect: Literal["schema", "json_schema"] = "schema"
 ) -> tuple[dict[str, Json], list[str]]:
     """:func:`to_declaration`, with what the schema lost on the way, a line each."""
     if shape_of(tool) is None:
@@ -85,12 +86,12 @@ def to_declaration_and_losses(
     return (declaration if lowered is None else declaration | {"parameters": lowered}), losses
 
 
-def to_declarations(tools: Iterable[Object]) -> list[dict[str, Json]]:
+def to_declarations(tools: Iterable[_Object]) -> list[dict[str, Json]]:
     """The function declarations of tools of any shapes, for ``{"functionDeclarations": …}``."""
     return [to_declaration(tool) for tool in tools]
 
 
-def from_declaration(declaration: Object, style: Style = "chat") -> dict[str, Json]:
+def from_declaration(declaration: _Object, style: Style = "chat") -> dict[str, Json]:
     """A function declaration in somebody else's shape, its schema as JSON Schema."""
     told = {key: declaration[key] for key in ("name", "description") if declaration.get(key)}
     schema = member(declaration, "parametersJsonSchema")[1]
@@ -103,7 +104,7 @@ def from_declaration(declaration: Object, style: Style = "chat") -> dict[str, Js
     return {"type": "function", **told} if style == "responses" else {"type": "function", "function": told}
 
 
-def json_schema(schema: Object) -> dict[str, Json]:
+def json_schema(schema: _Object) -> dict[str, Json]:
     """A schema of the OpenAPI subset as JSON Schema: lower-case types, ``null`` among them where it is nullable."""
     out: dict[str, Json] = {}
     for key, value in schema.items():
@@ -138,7 +139,7 @@ def random_id() -> str:
 
 
 def to_tool_call(
-    call: Object, style: Style = "chat", new_id: Callable[[], str] = random_id
+    call: _Object, style: Style = "chat", new_id: Callable[[], str] = random_id
 ) -> dict[str, Json]:
     """A function call in another library's format. ``new_id`` makes an id where the call has none.
 
@@ -155,7 +156,7 @@ def to_tool_call(
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def to_function_call(call: Object) -> dict[str, Json]:
+def to_function_call(call: _Object) -> dict[str, Json]:
     """Somebody else's call as a function call. Raises ``ConfigError`` where the arguments are not a JSON object."""
     inner = call["function"] if isinstance(call.get("function"), Mapping) else call
     given = inner.get("arguments", inner.get("input", inner.get("args")))
@@ -179,7 +180,7 @@ def _arguments(given: Json, name: Json) -> dict[str, Json]:
 # results
 
 
-def to_tool_result(response: Object, style: Style = "chat") -> dict[str, Json]:
+def to_tool_result(response: _Object, style: Style = "chat") -> dict[str, Json]:
     """A function response in somebody else's shape. Raises ``ConfigError`` without an id: theirs pair by it alone."""
     id, value = response.get("id"), response.get("response") or {}
     if not id:
@@ -195,7 +196,7 @@ def to_tool_result(response: Object, style: Style = "chat") -> dict[str, Json]:
     return {"role": "tool", "tool_call_id": id, "content": content}
 
 
-def to_function_response(result: Object, names: Mapping[str, str]) -> dict[str, Json]:
+def to_function_response(result: _Object, names: Mapping[str, str]) -> dict[str, Json]:
     """Somebody else's result as a function response.
 
     ``names`` gives the function of each call id, which their results do not contain. Content that is the JSON

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from livetools.formats.rules.findings import Json, camel, kind_of, object_of
+from livetools.formats.rules.findings import camel, kind_of, object_of
 from livetools.formats.rules.known_fields import PART
+from livetools.protocol.messages.lenient_json import Json
 
-ROLES = {
+_ROLES = {
     "assistant": "model",
     "ai": "model",
     "bot": "model",
@@ -21,7 +22,7 @@ ROLES = {
     "tool": "user",
     "human": "user",
 }
-LISTED = {
+_LISTED = {
     "inlineData",
     "fileData",
     "functionCall",
@@ -58,7 +59,7 @@ def _tidy(content: Json, path: str, changes: list[str]) -> dict[str, Json]:
         for i, part in enumerate(_parts(content, path, changes))
     ]
     role = content.get("role")
-    wanted = ROLES.get(str(role), role if role in ("user", "model") else "user")
+    wanted = _ROLES.get(str(role), role if role in ("user", "model") else "user")
     if any("functionCall" in part for part in parts):
         wanted = "model"
     elif any("functionResponse" in part for part in parts):
@@ -72,7 +73,7 @@ def _parts(content: Mapping[str, Json], path: str, changes: list[str]) -> list[J
     parts = content.get("parts")
     found = list(parts) if isinstance(parts, list) else [parts] if parts else []
     for key, value in content.items():
-        if camel(key) in LISTED:
+        if camel(key) in _LISTED:
             changes.append(f"{path}: {key} was put into parts")
             found.append({camel(key): value})
         elif key == "content" and isinstance(value, str):

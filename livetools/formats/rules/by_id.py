@@ -11,7 +11,9 @@ from .rule import Level, Rule
 
 __all__ = ["RULES", "Level", "Rule", "explain"]
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in (*sent.ALL, *received_and_tools.ALL)}
+RULES: dict[str, Rule] = {
+    rule.id: rule for rule in (*sent.SENT_RULES, *received_and_tools.RECEIVED_AND_TOOL_RULES)
+}
 
 
 def explain(id: str) -> str:

@@ -6,14 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+
+from livetools.protocol.messages.lenient_json import Json
 
 from .by_id import RULES, Level
 
-Json: TypeAlias = Any  # str | int | float | bool | None | list | dict: any value in the document
-
-
-MARKS: dict[Level, str] = {"fault": "✘", "advice": "!", "note": "·"}
+_MARKS: dict[Level, str] = {"fault": "✘", "advice": "!", "note": "·"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Report:
         lines = [f"checked as: {self.kind.replace('_', ' ')}"]
         lines += [f"✔ {RULES[rule].title}" for rule in self.held]
         for finding in self.findings:
-            lines.append(f"{MARKS[finding.level]} {finding.path}: {finding.message}  [{finding.rule}]")
+            lines.append(f"{_MARKS[finding.level]} {finding.path}: {finding.message}  [{finding.rule}]")
             if finding.service_text:
                 lines.append(f"    the service: {finding.service_text}")
             lines.append(f"    do: {finding.fix}")

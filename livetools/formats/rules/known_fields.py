@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from .findings import Checklist, Json, Spot, camel
+from livetools.protocol.messages.lenient_json import Json
+
+from .findings import Checklist, Spot, camel
 
 CONTENT = ("role", "parts")
 PART = (

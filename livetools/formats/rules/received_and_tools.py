@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .rule import Rule
 
-UNKNOWN = 'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.'
-NAME = (
+_UNKNOWN = 'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.'
+_NAME = (
     "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), "
     "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
 )
@@ -154,7 +154,7 @@ RECEIVED = (
     ),
 )
 
-TOOLS = (
+_TOOLS = (
     Rule(
         "tool-object",
         "a tool is an object of a known shape",
@@ -169,7 +169,7 @@ TOOLS = (
         "tool-name",
         "the service accepts the function's name",
         "Letters, digits, _ . : -, begun with a letter or _, at most 64.",
-        NAME,
+        _NAME,
         "Rename the function.",
     ),
     Rule(
@@ -211,7 +211,7 @@ TOOLS = (
         "tool-keyword",
         "parameters uses the keywords that the service knows",
         "It is a subset of OpenAPI 3.0: no $ref, oneOf, const, additionalProperties.",
-        UNKNOWN,
+        _UNKNOWN,
         "Lower it with formats.to_declarations, or give it as parametersJsonSchema.",
     ),
     Rule(
@@ -266,4 +266,4 @@ TOOLS = (
     ),
 )
 
-ALL = (*RECEIVED, *TOOLS)
+RECEIVED_AND_TOOL_RULES = (*RECEIVED, *_TOOLS)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from .rule import Rule
 
-UNKNOWN = 'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.'
-INVALID = "Request contains an invalid argument."
+_UNKNOWN = 'Invalid JSON payload received. Unknown name "{name}"{at}: Cannot find field.'
+_INVALID = "Request contains an invalid argument."
 STRUCT = "Invalid value at '{path}' (type.googleapis.com/google.protobuf.Struct), {value}"
 EQUAL = (
     "Please ensure that the number of function response parts is equal to the number of function call parts "
     "of the function call turn."
 )
-AFTER_CALL = "Please ensure that function response turn comes immediately after a function call turn."
-AFTER_USER = (
+_AFTER_CALL = "Please ensure that function response turn comes immediately after a function call turn."
+_AFTER_USER = (
     "Please ensure that function call turn comes immediately after a user turn or after a function response "
     "turn."
 )
 
-TEXT = (
+_TEXT = (
     Rule(
         "json-text",
         "the text is JSON",
@@ -136,7 +136,7 @@ RESPONSES = (
         "unknown-field",
         "every field is one that the API knows",
         "The service reads proto3 JSON: it refuses a message with one unknown name anywhere.",
-        UNKNOWN,
+        _UNKNOWN,
         "Remove it, or spell it as the API does.",
     ),
     Rule(
@@ -155,7 +155,7 @@ LIVE = (
         "setup, clientContent, realtimeInput, toolResponse or contextUpdate. There is no "
         "functionResponse at the top, and BidiGenerateContentToolResponse is the name of the "
         "type, not of the field.",
-        UNKNOWN,
+        _UNKNOWN,
         '{"toolResponse": {"functionResponses": [{"id": …, "name": …, "response": {…}}]}}',
     ),
     Rule(
@@ -185,7 +185,7 @@ LIVE = (
         "every turn of clientContent has a role",
         "gemini-3.8-live closes for a turn without one (measured 2026-09-17), though the SDKs "
         "call it optional.",
-        INVALID,
+        _INVALID,
         'Add "role": "user" (or "model").',
     ),
     Rule(
@@ -242,7 +242,7 @@ CONVERSATION = (
         "content-parts",
         "a content's text is inside `parts`",
         "Text, calls and responses are parts; the content itself has only role and parts.",
-        UNKNOWN,
+        _UNKNOWN,
         '{"role": "user", "parts": [{"functionResponse": {…}}]}',
     ),
     Rule(
@@ -292,14 +292,14 @@ CONVERSATION = (
         "call-follows",
         "a function-call turn follows a user or a function-response turn",
         "The service refuses two turns of the model in a row.",
-        AFTER_USER,
+        _AFTER_USER,
         "Put the call into the content of the words before it, or the missing user turn in between.",
     ),
     Rule(
         "response-follows",
         "function responses follow the turn of their calls at once",
         "Nothing may come between them, and a response without a call answers nothing.",
-        AFTER_CALL,
+        _AFTER_CALL,
         "Put the content with the responses directly after the content with the calls.",
     ),
     Rule(
@@ -320,9 +320,9 @@ CONVERSATION = (
         "response-name-match",
         "names of responses are those of the calls",
         "Without ids the name is all that pairs them.",
-        INVALID,
+        _INVALID,
         "Copy functionCall.name into functionResponse.name.",
     ),
 )
 
-ALL = (*TEXT, *RESPONSES, *LIVE, *CONVERSATION)
+SENT_RULES = (*_TEXT, *RESPONSES, *LIVE, *CONVERSATION)

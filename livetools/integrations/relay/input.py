@@ -31,16 +31,16 @@ class Rejected(Exception):
         self.ref = ref
 
 
-class Refuse(Protocol):
+class RefusalCallback(Protocol):
     """Tells the page that something it sent was not accepted, later than the message was taken."""
 
     def __call__(self, code: ErrorCode, message: str, ref: str | None = None) -> None: ...
 
 
-class Input:
+class PageInput:
     """Hands the messages of pages to one session. ``ended`` is set when a page asks for the end."""
 
-    def __init__(self, session: Session, refuse: Refuse, clock: Clock | None = None) -> None:
+    def __init__(self, session: Session, refuse: RefusalCallback, clock: Clock | None = None) -> None:
         self.ended = anyio.Event()
         self._session = session
         self._clock = clock or SystemClock()

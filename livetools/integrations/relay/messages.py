@@ -272,7 +272,7 @@ class Ended(TypedDict):
     retryable: bool
 
 
-Message: TypeAlias = (
+PageMessage: TypeAlias = (
     Ready | UserText | AgentNow | Approved | AudioFormat | Dropped | Refused | Ended | Alive | Pong
 )
 
@@ -300,7 +300,7 @@ def reference(text: str) -> str | None:
 
 
 #: The fields of each event, and whether they are sent.
-FIELDS = {kind: [(each.name, each.repr) for each in dataclasses.fields(kind)] for kind in get_args(Event)}
+_FIELDS = {kind: [(each.name, each.repr) for each in dataclasses.fields(kind)] for kind in get_args(Event)}
 
 
 def encode_event(
@@ -321,7 +321,7 @@ def encode_event(
     if isinstance(event, NOT_SENT):
         return None
     kind = type(event)
-    values = {name: getattr(event, name) if shown else None for name, shown in FIELDS[kind]}
+    values = {name: getattr(event, name) if shown else None for name, shown in _FIELDS[kind]}
     if isinstance(event, UsageUpdate):
         values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
@@ -393,7 +393,7 @@ def closing(ended: Ended) -> tuple[int, str]:
     return (1000 if ended["error"] is None else 1011), ended["message"]
 
 
-def encode(message: Message) -> str:
+def encode(message: PageMessage) -> str:
     """A message of the relay's own as JSON."""
     return to_json(message).decode()
 

@@ -15,14 +15,14 @@ from livetools.transport.loop.wake import make_wake
 
 from .event_log import EventLog
 from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
-from .messages import ErrorCode, Message, Refused, closing, encode, ending
+from .messages import ErrorCode, PageMessage, Refused, closing, encode, ending
 
 log = get_logger("livetools.relay")
 
 # Close codes of our own, told in the protocol.
 NOT_A_RESUME = 4400
 TOO_SLOW = 4408
-REPLACED = 4409
+REPLACED_BY_PAGE = 4409
 
 
 class Page:
@@ -57,7 +57,7 @@ class Page:
                 return content
             self.refuse("too_large", f"a message of {len(content):,} bytes came: {bound:,} are taken at most")
 
-    def tell(self, message: Message) -> None:
+    def tell(self, message: PageMessage) -> None:
         """Queue a message that is written before what the log holds."""
         self._notices.append(encode(message))
         self._changed.set()
@@ -112,7 +112,7 @@ class Page:
             if self._notices:
                 message: str | bytes = self._notices.popleft()
                 self._room.set()
-            elif self._closing is not None and self._closing[0] == REPLACED:
+            elif self._closing is not None and self._closing[0] == REPLACED_BY_PAGE:
                 return after  # the rest is the other page's
             elif (following := events.next(after)) is not None:
                 after, message = following

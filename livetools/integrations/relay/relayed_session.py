@@ -30,7 +30,7 @@ from livetools.tools import Hooks
 from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import on_trio
 
-from .input import Input, Rejected
+from .input import PageInput, Rejected
 from .messages import (
     Approve,
     ErrorCode,
@@ -39,7 +39,7 @@ from .messages import (
     closing,
     shows_whole,
 )
-from .page import REPLACED, Page
+from .page import REPLACED_BY_PAGE, Page
 from .page_output import Outgoing
 
 log = get_logger("livetools.relay")
@@ -76,7 +76,7 @@ class _Allowed(Hooks):
         self._tell(call)
 
 
-class Conversation:
+class RelayedSession:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
     It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop` or :meth:`park`, because
@@ -103,7 +103,7 @@ class Conversation:
         self._on_over, self._on_closed = on_over, on_closed
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
-        self._input = Input(session, self._refuse, options.clock)
+        self._input = PageInput(session, self._refuse, options.clock)
         self._outgoing = Outgoing(session, options.clock, options.debug, self._wake)
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
@@ -159,7 +159,7 @@ class Conversation:
         """Attach a page, in place of the one before. Returns when the page has left or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
-            self._page.close(REPLACED, "another page has taken over this session")
+            self._page.close(REPLACED_BY_PAGE, "another page has taken over this session")
         self._page, self._left = page, None
         self._input.spoke = self._input.spoke or resumed
         self._moved.set()

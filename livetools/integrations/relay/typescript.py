@@ -20,7 +20,7 @@ from livetools import events
 
 from . import messages
 
-HEAD = """\
+_HEAD = """\
 // Made from the Python classes by `make web`. Do not edit.
 
 /** Every event is numbered from 1 and bears its time, in seconds since the session was opened. */
@@ -31,7 +31,7 @@ export interface Stamp {
   truncated?: true;
 }
 """
-SIMPLE: Mapping[object, str] = {
+_SIMPLE: Mapping[object, str] = {
     str: "string",
     bytes: "string",
     int: "number",
@@ -47,9 +47,9 @@ SIMPLE: Mapping[object, str] = {
 def module() -> str:
     """The text of the TypeScript module."""
     told = [kind for kind in get_args(events.Event) if kind not in messages.NOT_SENT]
-    own, commands = get_args(messages.Message), get_args(messages.Command)
+    own, commands = get_args(messages.PageMessage), get_args(messages.Command)
     parts = [
-        HEAD,
+        _HEAD,
         *(_dataclass(kind) for kind in _parts_of(told)),
         *(_dataclass(kind, name=kind.__name__) for kind in told),
         *(_typed_dict(kind) for kind in own),
@@ -132,8 +132,8 @@ def typescript(hint: Any) -> str:  # any annotation
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (typing.Annotated, NotRequired):
         return typescript(arguments[0])
-    if hint in SIMPLE:
-        return SIMPLE[hint]
+    if hint in _SIMPLE:
+        return _SIMPLE[hint]
     if origin is Literal:
         return " | ".join(f'"{value}"' for value in arguments)
     if origin in (Union, types.UnionType):

@@ -30,13 +30,13 @@ from livetools.events import (
 Value: TypeAlias = str | bool | int | float | list[str]
 Attributes: TypeAlias = dict[str, Value]
 
-CANCELLED: Final = "cancelled"  # error.type of a call that was taken back
+ERROR_OF_CANCELLED: Final = "cancelled"  # error.type of a call that was taken back
 SIDES: Final = {
     "prompt": "input",
     "response": "output",
     "cached": "cache_read.input",
 }  # as Usage.modalities has them
-MODALITIES: Final = ("audio", "text", "image", "video")
+_MODALITIES: Final = ("audio", "text", "image", "video")
 
 
 def of_call(call: Call) -> Attributes:
@@ -66,7 +66,7 @@ def of_usage(usage: Usage) -> Attributes:
         told["gen_ai.usage.reasoning.output_tokens"] = usage.thoughts_tokens
     for kind, count in usage.modalities.items():
         side, _, modality = kind.partition("_")
-        if modality in MODALITIES:
+        if modality in _MODALITIES:
             told[f"gen_ai.usage.{modality}.{SIDES[side]}_tokens"] = count
     if (cost := usage.cost) is not None:
         told["gen_ai.usage.cost"] = told["operation.cost"] = cost
@@ -82,7 +82,7 @@ def by_kind(usage: Usage) -> Iterable[tuple[str, str, int]]:
     for side, total in totals.items():
         known = {
             modality: count
-            for modality in MODALITIES
+            for modality in _MODALITIES
             if modality != "text" and (count := usage.modalities.get(f"{side}_{modality}", 0))
         }
         rest = max(0, total - sum(known.values()))

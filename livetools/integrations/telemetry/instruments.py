@@ -12,10 +12,10 @@ from livetools.events import Usage
 from .attributes import Attributes, by_kind
 
 #: The conventions' boundaries of durations, in seconds, and of tokens.
-SECONDS: Final = tuple(0.01 * 2**n for n in range(14))
+_SECONDS: Final = tuple(0.01 * 2**n for n in range(14))
 TOKENS: Final = tuple(4**n for n in range(14))
 
-SLOW: Final = SECONDS[0]  # from which on the runs of tools have exemplars
+_SLOW: Final = _SECONDS[0]  # from which on the runs of tools have exemplars
 _NO_SPAN: Final = context.set_value("livetools", True, Context())  # an empty one would mean the current one
 
 
@@ -25,7 +25,7 @@ class Instruments:
     def __init__(self, meter: metrics.Meter) -> None:
         def seconds(name: str, description: str) -> metrics.Histogram:
             return meter.create_histogram(
-                name, unit="s", description=description, explicit_bucket_boundaries_advisory=SECONDS
+                name, unit="s", description=description, explicit_bucket_boundaries_advisory=_SECONDS
             )
 
         self._tool = seconds("gen_ai.execute_tool.duration", "The duration of a single tool execution.")
@@ -56,7 +56,7 @@ class Instruments:
         attributes: Attributes = {"gen_ai.tool.name": tool}
         if error_type is not None:
             attributes["error.type"] = error_type
-        self._tool.record(seconds, attributes, below if seconds >= SLOW else _NO_SPAN)
+        self._tool.record(seconds, attributes, below if seconds >= _SLOW else _NO_SPAN)
 
     def used(self, usage: Usage, attributes: Attributes) -> None:
         """Count the tokens of a turn, and their price."""

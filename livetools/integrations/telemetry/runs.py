@@ -23,12 +23,12 @@ from .instruments import Instruments
 
 #: Runs of one turn that have ended and are not recorded yet, so that what is put off does not hold up the loop (5 ms):
 #: each of those behind is recorded at its end.
-LATE: Final = 64
+MAX_LATE_RUNS: Final = 64
 
 #: A run that has ended: its span and the context in which that was current (no span: below a turn that is not
 #: recorded); the tool's name, the class of its error; when it ended, in ns of the epoch, and how many it took; what is
 #: left to say of it (``None``: nothing). A plain tuple: one with names costs ten times as much to make.
-Ended: TypeAlias = tuple[
+EndedRun: TypeAlias = tuple[
     trace.Span | None, context.Context | None, str, str | None, int, int, Callable[[trace.Span], None] | None
 ]
 
@@ -47,7 +47,7 @@ def begin(
     )
 
 
-def record(instruments: Instruments, run: Ended) -> None:
+def record(instruments: Instruments, run: EndedRun) -> None:
     """End the span of a run, and count it."""
     span, below, tool, error_type, wall, taken, say = run
     if span is not None:

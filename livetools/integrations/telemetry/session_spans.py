@@ -39,13 +39,13 @@ from livetools.session.session import Session
 
 from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event
 from .instruments import Instruments
-from .runs import LATE, Ended, is_plain, record
+from .runs import MAX_LATE_RUNS, EndedRun, is_plain, record
 
 OF_A_TURN = (AudioChunk, CodeChunk, OutputTranscript, TextChunk, ThoughtChunk, VideoChunk)
 TO_THE_TURN = (Interrupted, Stalled)  # events that are recorded on the current turn, if there is one
 
 
-class Turn:
+class _TurnSpan:
     """A turn under way."""
 
     def __init__(self, span: trace.Span, began: int, late: bool) -> None:
@@ -56,7 +56,7 @@ class Turn:
         self.interrupted = False
 
 
-class Conversation:
+class SessionSpans:
     """Observes one session (:class:`livetools.tools.hooks.Observer`). Create it in the context of the
     caller who opens the session: that caller's span is the parent of the session's."""
 
@@ -79,11 +79,11 @@ class Conversation:
             self.span.set_attribute("gen_ai.system_instructions", as_json(instructions))
         self.context = trace.set_span_in_context(self.span)
         self._late = is_plain(tracer)
-        self._ended: list[Ended] = []  # the runs of tools that are recorded when the turn ends
-        self._turn: Turn | None = None
+        self._ended: list[EndedRun] = []  # the runs of tools that are recorded when the turn ends
+        self._turn: _TurnSpan | None = None
         self._free = self._wall  # the end of the last turn: the next one cannot have begun before
         self._usage, self._turn_usage = Usage(), Usage()
-        self._calls: dict[int, tuple[Call, Turn]] = {}  # the turn of each call that is open, by id(call)
+        self._calls: dict[int, tuple[Call, _TurnSpan]] = {}  # the turn of each call that is open, by id(call)
         self._id: Attributes = {}
         self._said: list[str] = []
         self._words, self._answer = Words(plan.transcribed), [""]
@@ -126,23 +126,23 @@ class Conversation:
         self._instruments.session.record((end - self._wall) / 1e9, {**self._about, **failed})
         self.span.end(end)
 
-    def turn_of(self, call: Call) -> Turn:
+    def turn_of(self, call: Call) -> _TurnSpan:
         """The turn that has made this call; one begins with it, if none is under way."""
         known = self._calls.get(id(call))
         if known is None:
             known = self._calls[id(call)] = call, self._begin()
         return known[1]
 
-    def put_off(self, run: Ended) -> bool:
+    def put_off(self, run: EndedRun) -> bool:
         """Whether this run, which has ended, is recorded when the turn ends, and not now by the caller."""
-        if self._turn is None or not self._turn.late or len(self._ended) >= LATE:
+        if self._turn is None or not self._turn.late or len(self._ended) >= MAX_LATE_RUNS:
             return False
         self._ended.append(run)
         return True
 
     # Turns
 
-    def _begin(self) -> Turn:
+    def _begin(self) -> _TurnSpan:
         if self._turn is None:
             ago, now = awaited_for(self._session), self._now()
             began = now if ago is None else max(now - int(ago * 1e9), self._free)
@@ -153,7 +153,7 @@ class Conversation:
                 {**self._about, **self._id, "gen_ai.operation.name": "realtime_inference"},
                 start_time=began,
             )
-            self._turn = Turn(span, began, self._late)
+            self._turn = _TurnSpan(span, began, self._late)
         return self._turn
 
     def _on_output(self, event: Event) -> None:
@@ -202,7 +202,7 @@ class Conversation:
             self._instruments.first_output.record(event.first_output, self._labels())
         self._end_turn(turn, event.reason or ("interrupted" if turn.interrupted else "stop"))
 
-    def _end_turn(self, turn: Turn, reason: str) -> None:
+    def _end_turn(self, turn: _TurnSpan, reason: str) -> None:
         usage, self._turn_usage = self._turn_usage, Usage()
         self._usage = self._usage + usage
         self._record_runs()

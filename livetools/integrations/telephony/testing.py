@@ -30,7 +30,7 @@ from livetools.errors import ConfigError
 
 from .fakes.phones import PHONES, Clear, Phone, PlivoPhone, TelnyxPhone, TwilioPhone
 from .fakes.rest_apis import FakeRest, RestRequest
-from .providers.provider import Key, Mark, Media, Message
+from .providers.provider import Key, Mark, Media, RawMessage
 from .sound.codec import Codec, codec_of
 from .sound.tones import keys_in
 
@@ -52,7 +52,7 @@ _FRAME, _SILENCE = 0.02, 0.8
 #: Seconds between two messages of sound: ten times as fast as a voice.
 _PACE = 0.002
 #: Seconds that the app has to say something, or to end the call.
-PATIENCE = 10.0
+CALLER_PATIENCE = 10.0
 
 
 class Caller:
@@ -169,11 +169,11 @@ class Caller:
 
         Raises ``TimeoutError`` if there is no sound within 10 s.
         """
-        with anyio.move_on_after(PATIENCE) as patience:
+        with anyio.move_on_after(CALLER_PATIENCE) as patience:
             while len(self.heard) == self._told and not self._over.is_set():
                 await self._news.wait()
         if patience.cancelled_caught:
-            raise TimeoutError(f"nothing was said to the caller within {PATIENCE:g} s")
+            raise TimeoutError(f"nothing was said to the caller within {CALLER_PATIENCE:g} s")
         heard = -1
         while heard != len(self.heard) and not self._over.is_set():
             heard = len(self.heard)
@@ -186,10 +186,10 @@ class Caller:
 
         Raises ``TimeoutError`` if it does not within 10 s.
         """
-        with anyio.move_on_after(PATIENCE):
+        with anyio.move_on_after(CALLER_PATIENCE):
             await self._over.wait()
         if self.code is None:
-            raise TimeoutError(f"the app did not end the call within {PATIENCE:g} s")
+            raise TimeoutError(f"the app did not end the call within {CALLER_PATIENCE:g} s")
         return self.code
 
     async def hang_up(self) -> None:
@@ -198,7 +198,7 @@ class Caller:
             if (message := self._phone.end()) is not None:
                 self._send(message)
             self._to_app.send_nowait({"type": "websocket.disconnect", "code": 1000})
-            with anyio.move_on_after(PATIENCE):
+            with anyio.move_on_after(CALLER_PATIENCE):
                 await self._over.wait()
 
     async def _run(self) -> None:
@@ -248,7 +248,7 @@ class Caller:
             case Clear():
                 self.cleared += 1
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: RawMessage) -> None:
         kind = "text" if isinstance(message, str) else "bytes"
         self._to_app.send_nowait({"type": "websocket.receive", kind: message})
 

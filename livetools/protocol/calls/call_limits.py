@@ -6,7 +6,7 @@ from livetools.errors import LimitReached
 from livetools.setup.plan_fields import Plan
 
 from .call_states import Record
-from .driver_actions import End, Outcome
+from .driver_actions import EndSession, Outcome
 from .wording import listed, refused, unknown
 
 #: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.
@@ -28,11 +28,11 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
     return None
 
 
-def too_many(plan: Plan, record: Record) -> End | None:
+def too_many(plan: Plan, record: Record) -> EndSession | None:
     """The end of the session: the model kept calling, although every call was answered with an error."""
     limit = plan.max_calls
     if limit is None or record.run < limit + BEYOND:
         return None
     happened = f"max_calls={limit}, and the model made {BEYOND} more, though each was answered with an error"
     advice = "Raise max_calls, or tell the model in the instructions when to stop calling"
-    return End(LimitReached("max_calls", happened, "tool", advice))
+    return EndSession(LimitReached("max_calls", happened, "tool", advice))

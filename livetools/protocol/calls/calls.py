@@ -1,7 +1,7 @@
 """The dispatcher of function calls: takes the calls of a message, and queues the answers.
 
 It needs no session: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
-waits; the shell runs handlers (``Start``), and reports (``settled``).
+waits; the shell runs handlers (``RunTool``), and reports (``settled``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import livetools.events as events
 from livetools.events import Call, Event
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.incoming import PlainCall
 from livetools.protocol.messages.partial_calls import PartialCalls
@@ -22,8 +22,8 @@ from livetools.setup.plan_fields import Plan
 from . import call_limits, duplicates, wording
 from .call_states import OWING, SERVED, AnsweredCall, CallState, Effect, Ledger, Move, Phase, Record
 from .concurrency import Concurrency
-from .driver_actions import Action, AskApproval, End, Outcome, Start, Stop, StopAsking, Undo
-from .responses import Answer, Replies, response_to
+from .driver_actions import Action, AskApproval, EndSession, Outcome, RunTool, StopAsking, StopTool, Undo
+from .responses import Replies, Response, response_to
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
@@ -54,7 +54,7 @@ class Calls:
         self.partial = PartialCalls()
         self.counted = 0
         # What ends the session once all is said: a tool wants it, or the model has called on past ``max_calls``.
-        self.end: End | None = None
+        self.end: EndSession | None = None
         self.slots = Concurrency(plan.max_concurrency)
         self._leaders: duplicates.Leaders = {}
         # Not later than the first deadline of a call that is served. It may be that of a call which is answered by now:
@@ -134,7 +134,7 @@ class Calls:
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
         if outcome.ends_session:
-            self.end = self.end or End(None)
+            self.end = self.end or EndSession(None)
         record = self.records.get(run)
         if record is None:
             return
@@ -193,17 +193,17 @@ class Calls:
         self._fill(now)
         return [call.run for call in known]
 
-    def read(self, entries: Iterable[Frame]) -> None:
+    def read(self, entries: Iterable[OutFrame]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
-            if type(entry) is Answer and entry.kind == "answer":
+            if type(entry) is Response and entry.kind == "answer":
                 record, id = entry.record, entry.record.call.id
                 self.ledger.move(record, _HEARD)
                 # The id may mean another call by now: a new session has begun since.
                 if self.by_id.get(id) is record:
                     self.by_id[id] = record.packed()
 
-    def handed(self, sent: Iterable[Frame], unseen: Iterable[Frame], errors_read: bool = False) -> None:
+    def handed(self, sent: Iterable[OutFrame], unseen: Iterable[OutFrame], errors_read: bool = False) -> None:
         """A handle came. Its state holds what was ``sent``, except ``unseen``; the yields among that are known to a
         resumed model, and are left out of late texts.
 
@@ -213,9 +213,9 @@ class Calls:
             self.lost = ()
         parts: dict[int, list[Mapping[str, Any]]] = {}
         for entry in (*unseen, *self.replies.waiting()):
-            if isinstance(entry, Answer) and entry.kind == "yield":
+            if isinstance(entry, Response) and entry.kind == "yield":
                 parts.setdefault(entry.record.run, []).append(entry.body["response"])
-        answered = [entry.record for entry in sent if isinstance(entry, Answer)]
+        answered = [entry.record for entry in sent if isinstance(entry, Response)]
         for record in (*self.records.values(), *answered):
             # Yields that the state of the handle holds are known to the resumed model: only the others go in a late
             # text.
@@ -231,10 +231,10 @@ class Calls:
         records, self.texts = self.texts, ()
         return [(r.call, wording.late_result(r, self.plan.response_key)) for r in records]
 
-    def lose(self, now: float, unread: Iterable[Frame]) -> None:
+    def lose(self, now: float, unread: Iterable[OutFrame]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
-        swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
+        swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Response))
         # An answer that was swallowed is not pending any more. Sorted, so that losses are reported in the order of the
         # calls.
         owed = sorted({*swallowed, *self.ledger.pending}, key=lambda record: record.run)
@@ -260,10 +260,10 @@ class Calls:
         self.lost = ()
         self.by_id.clear()
 
-    def close(self, now: float, unread: Iterable[Frame] = ()) -> None:
+    def close(self, now: float, unread: Iterable[OutFrame] = ()) -> None:
         """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         # Answers that went out and were not read are in neither table.
-        sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
+        sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Response)}
         # Those that share a run end before the one that runs: nobody is left then to run for.
         for record in reversed({**sent, **self.records}.values()):
             self._move(record, Move.CLOSE, now)
@@ -435,7 +435,7 @@ class Calls:
         record.running = record.started = True
         policy = record.policy
         self._wait(record, _HANDLER, policy.timeout, now)
-        self._act(Start(record.run, record.call, policy.tool, policy.streams))
+        self._act(RunTool(record.run, record.call, policy.tool, policy.streams))
 
     def _wait(self, record: Record, phase: Phase, seconds: float | None, now: float) -> None:
         """From now on a call waits for this, at most for ``seconds``; those that share its run have its deadline."""
@@ -490,7 +490,7 @@ class Calls:
             # It may have had effects: these are undone when it settles, at the latest by give_up.
             runs.undo = runs.policy.undo
             if runs.policy.cancellable:
-                self._act(Stop(runs.run, runs.call))
+                self._act(StopTool(runs.run, runs.call))
 
     def _finished(self, record: Record, now: float) -> None:
         if self._is_told and (done := record.outcome) is not None:

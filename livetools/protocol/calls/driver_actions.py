@@ -1,7 +1,8 @@
 """The actions that a machine asks for, and the outcome of a handler, which it gets back.
 
 The machine decides, the shell performs: it dials, hangs up, starts and stops handlers, and reports each outcome
-with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its run, however the handler ends.
+with ``Machine.settled``. Every ``RunTool`` is followed by exactly one ``settled`` with its run, however the handler
+ends.
 
 A *run* is one execution of a handler, numbered by the machine. It is not the call's id: a fresh session may use an
 id again while the handler of the old call is still at work.
@@ -50,7 +51,7 @@ class ToolAction(CallAction, frozen=True):
     tool: Any  # the shell's, which the machine does not look into
 
 
-class Start(ToolAction, frozen=True):
+class RunTool(ToolAction, frozen=True):
     """Run the handler of this call; then ``settled(run, outcome)``. ``streams``: each yield is its own response."""
 
     streams: bool = False
@@ -68,7 +69,7 @@ class StopAsking(CallAction, frozen=True):
     over: bool = True
 
 
-class Stop(CallAction, frozen=True):
+class StopTool(CallAction, frozen=True):
     """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
 
@@ -78,13 +79,13 @@ class Undo(ToolAction, frozen=True):
     result: object
 
 
-class End(Struct, frozen=True):
+class EndSession(Struct, frozen=True):
     """The session is over: cleanly (``None``), or for this reason."""
 
     error: Exception | None
 
 
-Action: TypeAlias = Dial | Hangup | Hurry | Start | AskApproval | StopAsking | Stop | Undo | End
+Action: TypeAlias = Dial | Hangup | Hurry | RunTool | AskApproval | StopAsking | StopTool | Undo | EndSession
 
 
 class Outcome(Struct):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any
 
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.outgoing import JSONObject
 from livetools.setup.plan_fields import Plan
@@ -26,7 +26,7 @@ _OWED, _READY, _VOID = CallState.OWED, CallState.READY, CallState.VOID
 FINAL_KINDS = frozenset({"answer", "acknowledgement"})
 
 
-class Answer(Frame, kw_only=True, eq=False):
+class Response(OutFrame, kw_only=True, eq=False):
     """A function response: an answer, an acknowledgement, a yield, or a word that the call waits.
 
     ``body`` is what goes out, in one message with the ``rest`` behind it. What the server takes back while it
@@ -36,7 +36,7 @@ class Answer(Frame, kw_only=True, eq=False):
     record: Record
     body: JSONObject
     scheduling: str | None = None
-    rest: Sequence[Answer] = ()
+    rest: Sequence[Response] = ()
     format: Callable[[Sequence[JSONObject]], bytes] = outgoing.tool_response
 
     def make(self) -> bytes | None:
@@ -56,7 +56,7 @@ class Answer(Frame, kw_only=True, eq=False):
 
 def response_to(
     kind: str, record: Record, outcome: Outcome, scheduling: str | None = None, continues: bool | None = None
-) -> Answer:
+) -> Response:
     """A response to this call."""
     body: dict[str, Any] = {"name": record.call.name}
     # What was encoded once is not encoded again: a result may be a megabyte.
@@ -72,10 +72,10 @@ def response_to(
         body["willContinue"] = continues
     if outcome.parts:
         body["parts"] = list(outcome.parts)
-    return Answer(kind, link=record.link, run=record.run, record=record, body=body, scheduling=scheduling)
+    return Response(kind, link=record.link, run=record.run, record=record, body=body, scheduling=scheduling)
 
 
-def answer_of(record: Record) -> Answer:
+def answer_of(record: Record) -> Response:
     """The outcome of a call as its answer."""
     policy, outcome = record.policy, record.outcome
     assert outcome is not None
@@ -102,7 +102,7 @@ class Replies:
         self.grouped = as_content or plan.reply_batching == "batch"
         self.format = outgoing.content_response if as_content else outgoing.tool_response
         self._ledger = ledger
-        self.queue: tuple[Answer, ...] = ()
+        self.queue: tuple[Response, ...] = ()
         self.unnamed = False  # the server gives calls without an id
 
     def answer(self, record: Record) -> None:
@@ -126,7 +126,7 @@ class Replies:
         if answers := [answer_of(member) for member in members if member.state is _READY]:
             self.put(answers[0], answers[1:])
 
-    def put(self, answer: Answer, rest: Sequence[Answer] = ()) -> None:
+    def put(self, answer: Response, rest: Sequence[Response] = ()) -> None:
         """This goes out, in one message with the ``rest``."""
         answer.rest, answer.format = rest, self.format
         self.queue = (*self.queue, answer)
@@ -138,17 +138,17 @@ class Replies:
             if left := [one for one in (first, *first.rest) if one.record.state is not _VOID]:
                 self.put(left[0], left[1:])
 
-    def lose(self, unread: Iterable[Answer]) -> list[Record]:
+    def lose(self, unread: Iterable[Response]) -> list[Record]:
         """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
         lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
         self.queue = ()
         return lost
 
-    def waiting(self) -> list[Answer]:
+    def waiting(self) -> list[Response]:
         """What has not been taken yet."""
         return [answer for first in self.queue for answer in (first, *first.rest)]
 
-    def take(self) -> Sequence[Answer]:
+    def take(self) -> Sequence[Response]:
         """What is ready: each message by the first of its answers."""
         messages, self.queue = self.queue, ()
         # Without ids the service matches answers by name and order (older Vertex): only then the order matters.
@@ -156,7 +156,7 @@ class Replies:
             messages = self._in_order(messages)
         return messages
 
-    def _in_order(self, replies: Sequence[Answer]) -> tuple[Answer, ...]:
+    def _in_order(self, replies: Sequence[Response]) -> tuple[Response, ...]:
         """Those in which no answer without an id has an open call of its name before it; the others wait on."""
         # A call of the same name that was made earlier and is not ready would be taken for the one that is answered.
         ready = {record.run for reply in replies for record in _unnamed(reply)}
@@ -164,7 +164,7 @@ class Replies:
         for record in self._ledger.pending:  # in the order of their runs
             if not record.named and record.run not in ready:
                 before.setdefault(record.call.name, record.run)
-        first: list[Answer] = []
+        first: list[Response] = []
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
             if not waits:
@@ -177,6 +177,6 @@ class Replies:
         return tuple(first)
 
 
-def _unnamed(reply: Answer) -> list[Record]:
+def _unnamed(reply: Response) -> list[Record]:
     """The calls without an id that this answers."""
     return [a.record for a in (reply, *reply.rest) if a.kind == "answer" and not a.record.named]

@@ -2,7 +2,7 @@
 
 The service has no error message on the wire: after the upgrade it says everything in the close frame, cut
 at 123 bytes (observed 2026-09-10 and 2026-09-17). One code covers many causes, so the reason decides, by
-the first telling substring in :data:`RULES`, and the code only where no rule knows the reason.
+the first telling substring in :data:`CLOSE_RULES`, and the code only where no rule knows the reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 ``"once"``: dial again, but give up if the same reason comes back. ``"no"``: it would end the same way."""
 
 
-class Verdict(Struct, frozen=True):
+class Diagnosis(Struct, frozen=True):
     """What a close means. ``advice`` is one sentence without a full stop, or ``""``."""
 
     error_class: type[LiveToolsError]
@@ -42,7 +42,7 @@ class Verdict(Struct, frozen=True):
     advice: str = ""
 
 
-class Rule(Struct, frozen=True):
+class _Row(Struct, frozen=True):
     """A close whose reason holds one of these texts (lower case, between ``|``) means this, in the given part of a
     session's life.
     """
@@ -76,79 +76,79 @@ _SUSPECTS = "the service does not say what: suspect the optional fields of the c
 #: What 2.5 closes with where sound or pictures met a blocking call; and unknown fields of a setup.
 _CROSSED = "operation is not implemented"
 
-RULES: tuple[Rule, ...] = (
+CLOSE_RULES: tuple[_Row, ...] = (
     # the key, the token, the project
     # The first rule that fits holds, so the special texts come before the general ones: "unregistered callers" speaks
     # of an API key too, and "permission" and "quota" occur in many reasons.
-    Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {KEY}"),
-    Rule("api key", AuthenticationError, "no", KEY),
-    Rule("token has been used too many times|token has expired", AuthenticationError, "no", _TOKEN),
-    Rule("authentication credentials|unauthenticated", AuthenticationError, "no", _CREDENTIALS),
-    Rule("not been used in project|has been denied access|permission", AuthenticationError, "no", _PROJECT),
+    _Row("unregistered callers", AuthenticationError, "no", f"no key reached the service; {KEY}"),
+    _Row("api key", AuthenticationError, "no", KEY),
+    _Row("token has been used too many times|token has expired", AuthenticationError, "no", _TOKEN),
+    _Row("authentication credentials|unauthenticated", AuthenticationError, "no", _CREDENTIALS),
+    _Row("not been used in project|has been denied access|permission", AuthenticationError, "no", _PROJECT),
     # the model
-    Rule("is not found for api version|publisher model", ModelNotFound, "no", _MODEL),
-    Rule("not supported for bidigeneratecontent|not supported in the live api", ModelNotFound, "no", _MODEL),
+    _Row("is not found for api version|publisher model", ModelNotFound, "no", _MODEL),
+    _Row("not supported for bidigeneratecontent|not supported in the live api", ModelNotFound, "no", _MODEL),
     # quota; in a healthy session an exhausted resource may be a burst, and one dial tells
-    Rule("resource has been exhausted", QuotaExceeded, "once", BILLING, "session"),
-    Rule("resource has been exhausted|quota", QuotaExceeded, "no", BILLING),
-    Rule("prepayment|billing|spending cap|spend cap", QuotaExceeded, "no", BILLING),
+    _Row("resource has been exhausted", QuotaExceeded, "once", BILLING, "session"),
+    _Row("resource has been exhausted|quota", QuotaExceeded, "no", BILLING),
+    _Row("prepayment|billing|spending cap|spend cap", QuotaExceeded, "no", BILLING),
     # handles; the first text also comes after a toolResponse on 2.5, where the handle is good
     # (discuss.ai.google.dev/t/109319)
-    Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
-    Rule("requested entity was not found", ServerError, "yes"),
-    Rule("bidigeneratecontent session not found|invalid session handle", InvalidRequest, "fresh", _HANDLE),
+    _Row("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
+    _Row("requested entity was not found", ServerError, "yes"),
+    _Row("bidigeneratecontent session not found|invalid session handle", InvalidRequest, "fresh", _HANDLE),
     # the line's age (about 590 s) and its silence; audio while a blocking call is open on 2.5 (js-genai#1236)
-    Rule("aborted", SessionClosed, "yes"),
-    Rule(_CROSSED, InvalidRequest, "yes", _GATE, "session"),
-    Rule(_CROSSED, InvalidRequest, "no", _LACKS),
+    _Row("aborted", SessionClosed, "yes"),
+    _Row(_CROSSED, InvalidRequest, "yes", _GATE, "session"),
+    _Row(_CROSSED, InvalidRequest, "no", _LACKS),
     # seen in sessions that had been healthy for minutes (adk-python#4587, adk-python#5552, python-genai#182,
     # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
-    Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
-    Rule("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
-    Rule("audio format|input audio", ServerError, "once", "send 16-bit little-endian mono PCM", "session"),
-    Rule("application/json isn", ServerError, "once", "leave code execution out if this comes back"),
+    _Row("content_type_audio", ServerError, "once", _PREVIEW, "session"),
+    _Row("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
+    _Row("audio format|input audio", ServerError, "once", "send 16-bit little-endian mono PCM", "session"),
+    _Row("application/json isn", ServerError, "once", "leave code execution out if this comes back"),
     # what was asked for and is not accepted
-    Rule("extract voices from a non-audio|combination of response modalities", InvalidRequest, "no", _AUDIO),
-    Rule("voice api_name", InvalidRequest, "no", "choose one of the prebuilt voices of this model"),
-    Rule("unsupported language code", InvalidRequest, "no", "leave the language code out"),
-    Rule("user location", InvalidRequest, "no", "the service is not available where this machine is"),
-    Rule("setup must be the first message", InvalidRequest, "no", "send the setup first, and once"),
-    Rule("invalid function name", InvalidRequest, "no", "rename the tool: letters, digits and _, at most 64"),
-    Rule("system instruction has", InvalidRequest, "no", "shorten the instructions"),
-    Rule("blocking function calls", InvalidRequest, "no", "declare the tools with behavior='non_blocking'"),
-    Rule("scheduling is not supported", InvalidRequest, "no", "leave scheduling out for this model"),
-    Rule("thinking level|thinking budget", InvalidRequest, "no", _THINKING),
-    Rule("tool is not supported for this model", InvalidRequest, "no", "leave that built-in tool out"),
-    Rule("explicit activity control", InvalidRequest, "no", "disable automatic detection for that"),
-    Rule("media_chunks is deprecated", InvalidRequest, "no", "send audio and video in their own fields"),
-    Rule("sample rate changed", InvalidRequest, "no", "send all audio of a session at one rate"),
-    Rule("precondition check failed", InvalidRequest, "no", "an activity must not be empty"),
-    Rule("unknown name", InvalidRequest, "no", "leave that field out, or try another api_version (v1alpha)"),
-    Rule("invalid value at", InvalidRequest, "no", "correct that field: its type or value is not accepted"),
-    Rule("invalid json payload", InvalidRequest, "no", "send valid JSON: NaN and Infinity are not"),
-    Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
+    _Row("extract voices from a non-audio|combination of response modalities", InvalidRequest, "no", _AUDIO),
+    _Row("voice api_name", InvalidRequest, "no", "choose one of the prebuilt voices of this model"),
+    _Row("unsupported language code", InvalidRequest, "no", "leave the language code out"),
+    _Row("user location", InvalidRequest, "no", "the service is not available where this machine is"),
+    _Row("setup must be the first message", InvalidRequest, "no", "send the setup first, and once"),
+    _Row("invalid function name", InvalidRequest, "no", "rename the tool: letters, digits and _, at most 64"),
+    _Row("system instruction has", InvalidRequest, "no", "shorten the instructions"),
+    _Row("blocking function calls", InvalidRequest, "no", "declare the tools with behavior='non_blocking'"),
+    _Row("scheduling is not supported", InvalidRequest, "no", "leave scheduling out for this model"),
+    _Row("thinking level|thinking budget", InvalidRequest, "no", _THINKING),
+    _Row("tool is not supported for this model", InvalidRequest, "no", "leave that built-in tool out"),
+    _Row("explicit activity control", InvalidRequest, "no", "disable automatic detection for that"),
+    _Row("media_chunks is deprecated", InvalidRequest, "no", "send audio and video in their own fields"),
+    _Row("sample rate changed", InvalidRequest, "no", "send all audio of a session at one rate"),
+    _Row("precondition check failed", InvalidRequest, "no", "an activity must not be empty"),
+    _Row("unknown name", InvalidRequest, "no", "leave that field out, or try another api_version (v1alpha)"),
+    _Row("invalid value at", InvalidRequest, "no", "correct that field: its type or value is not accepted"),
+    _Row("invalid json payload", InvalidRequest, "no", "send valid JSON: NaN and Infinity are not"),
+    _Row("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
     # what we ourselves closed for
-    Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
+    _Row("exceeds max_message", SessionClosed, "no", _MESSAGE),
     # the service itself, and the line
     # Only while the setup is under way: later it is an ordinary 1011. 3.1 says it instead of refusing TEXT.
-    Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),
-    Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
+    _Row("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),
+    _Row("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
     # adk-python#3918: after long calls, and once at exactly 58 minutes of a session.
-    Rule("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),
+    _Row("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),
 )
 
-_CODES: dict[int, Verdict] = {
-    1000: Verdict(SessionClosed, "no"),  # clean, unless the machine knows better (a goAway, an open call)
-    **dict.fromkeys((1001, 1006), Verdict(SessionClosed, "yes")),
-    1007: Verdict(InvalidRequest, "no", "the service does not say what: suspect what was sent last"),
-    1009: Verdict(InvalidRequest, "no", "a message was too big: shorten results with max_result_bytes"),
-    **dict.fromkeys((1011, 1012, 1013, 1014), Verdict(ServerError, "yes")),
+_CODES: dict[int, Diagnosis] = {
+    1000: Diagnosis(SessionClosed, "no"),  # clean, unless the machine knows better (a goAway, an open call)
+    **dict.fromkeys((1001, 1006), Diagnosis(SessionClosed, "yes")),
+    1007: Diagnosis(InvalidRequest, "no", "the service does not say what: suspect what was sent last"),
+    1009: Diagnosis(InvalidRequest, "no", "a message was too big: shorten results with max_result_bytes"),
+    **dict.fromkeys((1011, 1012, 1013, 1014), Diagnosis(ServerError, "yes")),
 }
-_OTHER = Verdict(SessionClosed, "once")  # 1002, 1003, 1005, 1008, 3000 to 4999: reasons yet unseen, proxies
-REFUSED = Verdict(SetupRejected, "no", _SUSPECTS)
+_OTHER = Diagnosis(SessionClosed, "once")  # 1002, 1003, 1005, 1008, 3000 to 4999: reasons yet unseen, proxies
+REFUSED = Diagnosis(SetupRejected, "no", _SUSPECTS)
 
 
-def classify(code: int, reason: str, *, phase: str) -> Verdict:
+def classify(code: int, reason: str, *, phase: str) -> Diagnosis:
     """What this close means in this phase (``connect``, ``setup``, ``idle``, ``turn``, ``tool``).
 
     1000 is clean whatever its reason ("The operation was cancelled." comes with it as well).
@@ -209,16 +209,16 @@ def over() -> SessionClosed:
     return SessionClosed(1000, "", "", False, "The session was closed; open another")
 
 
-def known(reason: str, setup: bool) -> Verdict | None:
+def known(reason: str, setup: bool) -> Diagnosis | None:
     """What this reason means, if a rule knows it; ``setup``: the session is not up yet."""
     reason, elsewhere = reason.lower(), "session" if setup else "setup"
-    for rule in RULES:
+    for rule in CLOSE_RULES:
         if rule.when != elsewhere and any(text in reason for text in rule.texts):
-            return Verdict(rule.error_class, rule.retry, rule.advice)
+            return Diagnosis(rule.error_class, rule.retry, rule.advice)
     return None
 
 
-def make_error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
+def make_error(verdict: Diagnosis, code: int, reason: str, phase: str) -> LiveToolsError:
     """The error of this verdict, with advice."""
     advice = verdict.advice[:1].upper() + verdict.advice[1:]
     if verdict.error_class is ModelNotFound and (name := _meant(reason)):

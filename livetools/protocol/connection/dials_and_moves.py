@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting
-from livetools.protocol.calls.driver_actions import Close, Dial, End, Hangup
+from livetools.protocol.calls.driver_actions import Close, Dial, EndSession, Hangup
 from livetools.setup.plan_fields import Plan
 
 from . import close_codes
@@ -81,7 +81,7 @@ class Loss(Struct, frozen=True):
 
 
 #: What an input leads to; the machine carries it out.
-Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
+Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | EndSession
 
 
 class Transition(Struct):
@@ -341,4 +341,4 @@ class Connection:
         for link in sorted(self._alive):
             self._drop(link, transition)
         self.due = inf
-        transition.consequences.append(End(transition.error))
+        transition.consequences.append(EndSession(transition.error))

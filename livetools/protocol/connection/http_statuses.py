@@ -14,15 +14,15 @@ import livetools.errors as errors
 from livetools.errors import ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.setup.secrecy import scrub
 
-from .close_codes import BILLING, KEY, REFUSED, Verdict, known, make_error
+from .close_codes import BILLING, KEY, REFUSED, Diagnosis, known, make_error
 
 #: What is clearly about the key or the quota.
-HTTP_STATUSES: Mapping[int, Verdict] = {
-    401: Verdict(errors.AuthenticationError, "no", KEY),
-    403: Verdict(errors.AuthenticationError, "no", KEY),
-    429: Verdict(errors.QuotaExceeded, "yes", BILLING),
+HTTP_STATUSES: Mapping[int, Diagnosis] = {
+    401: Diagnosis(errors.AuthenticationError, "no", KEY),
+    403: Diagnosis(errors.AuthenticationError, "no", KEY),
+    429: Diagnosis(errors.QuotaExceeded, "yes", BILLING),
 }
-HTTP_FAILING = Verdict(errors.ServerError, "yes", "try again later")  # 500 and above
+HTTP_FAILING = Diagnosis(errors.ServerError, "yes", "try again later")  # 500 and above
 
 
 def http_error(status: int, body: str = "") -> LiveToolsError:

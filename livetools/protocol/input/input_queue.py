@@ -24,7 +24,7 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 from livetools.setup.plan_fields import Plan
 
-from .resend import REPEATED, STREAM, Frame, Outbox, Receipt
+from .resend import REPEATED, STREAM, Outbox, OutFrame, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
@@ -45,7 +45,7 @@ FATAL = "the service closed every connection on which it was sent"
 ACTIVITY_MARKS = frozenset({"activity_start", "activity_end"})
 
 
-class Item(Frame, eq=False):
+class Item(OutFrame, eq=False):
     """One frame of the user's: text, content, update, cut, audio, video, activity_start, activity_end, or end (of
     the audio stream)."""
 
@@ -193,7 +193,7 @@ class InputQueue:
         # this one.
         return self.input_block and self.streams and close_codes.crossed(close.code, close.reason)
 
-    def lose(self, unread: Iterable[Frame], *, crossed: bool = False) -> None:
+    def lose(self, unread: Iterable[OutFrame], *, crossed: bool = False) -> None:
         """The connection is lost: what it may have swallowed is queued again, but for the media that it has ended
         for."""
         # What closes every connection is sorted out first, or the session would reconnect with it without end. What was

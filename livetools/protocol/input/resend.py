@@ -27,7 +27,7 @@ from msgspec import Struct
 from livetools.protocol.turns.exchange import Expected
 
 #: Messages that were received behind a pong; ``None``: it has not come.
-Pong: TypeAlias = Callable[[], int | None]
+PongCount: TypeAlias = Callable[[], int | None]
 
 #: Bytes kept for transparent replay, past which media goes: about 3 minutes of audio at 16 kHz.
 REPLAY_BOUND = 8 * 1024 * 1024
@@ -55,18 +55,18 @@ class Write(Struct, eq=False):
     handed: bool = False
     asks: bool = False
     at_once: bool = False
-    pong: Pong | None = None
+    pong: PongCount | None = None
 
     def ask(self, at_once: bool = True) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
         self.asks, self.pong = True, _not_yet
         self.at_once = self.at_once or at_once
 
-    def ends_with(self, frame: Frame) -> None:
+    def ends_with(self, frame: OutFrame) -> None:
         """The write is over when this frame is."""
         frame.last_of = self
 
-    def pinged(self, pong: Pong | None) -> None:
+    def pinged(self, pong: PongCount | None) -> None:
         """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
         self.pong = pong
 
@@ -101,7 +101,7 @@ class Receipt(Struct, eq=False):
 
 
 class Delivery(Struct, eq=False, kw_only=True):
-    """How far a message has come, from "wanted" to "read". The base of :class:`Frame`, whose own fields are given by
+    """How far a message has come, from "wanted" to "read". The base of :class:`OutFrame`, whose own fields are given by
     position, and these by name.
 
     ``write``: what it is written with (``None``: no writer has taken it); ``last_of``: the write that is over with it.
@@ -161,7 +161,7 @@ class Delivery(Struct, eq=False, kw_only=True):
         return write.pong() is not None
 
 
-class Frame(Delivery, eq=False):
+class OutFrame(Delivery, eq=False):
     """A message that goes out; ``receipt`` is of who waits until it is written."""
 
     kind: str
@@ -207,11 +207,11 @@ class Outbox:
 
     def __init__(self, transparent: bool = False) -> None:
         self.transparent = transparent
-        self.sent: list[Frame] = []
+        self.sent: list[OutFrame] = []
         # Transparent: by their numbers, the setup being 0, the user's messages that the service may not have taken in,
         # and the answers whose bytes are not made yet, or of which nothing was left to write.
-        self._log: dict[int, Frame] = {}
-        self._unmade: dict[int, Frame] = {}
+        self._log: dict[int, OutFrame] = {}
+        self._unmade: dict[int, OutFrame] = {}
         self._logged = 0  # bytes of media in the log
         self._last = 0  # the number of the last message
         self._unwritten = 0  # messages that had a number, and were not written after all
@@ -227,7 +227,7 @@ class Outbox:
         return any(frame.write is not None and frame.write.awaits_pong for frame in self.sent)
 
     def wrote(
-        self, frame: Frame, write: Write, answer: Expected | None = None, at_latest: float = inf
+        self, frame: OutFrame, write: Write, answer: Expected | None = None, at_latest: float = inf
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
         frame.write, frame.answer, frame.at_latest = write, answer, at_latest
@@ -236,7 +236,7 @@ class Outbox:
             self.sent.append(frame)
         return follows
 
-    def number(self, frames: Iterable[Frame]) -> None:
+    def number(self, frames: Iterable[OutFrame]) -> None:
         """Transparent: number these messages, which are written in this order."""
         self._unmade = {number: answer for number, answer in self._unmade.items() if not answer.data}
         for frame in frames:
@@ -248,7 +248,7 @@ class Outbox:
             oldest = next(n for n, frame in self._log.items() if frame.media)
             self._logged -= len(self._log.pop(oldest).data)
 
-    def consumed(self, index: int) -> list[Frame]:
+    def consumed(self, index: int) -> list[OutFrame]:
         """Transparent: the state of the handle holds all messages up to this one."""
         # The service counts what it gets. A message all of whose answers were taken back was never written, and those
         # behind it have lower numbers there.
@@ -266,7 +266,7 @@ class Outbox:
             taken_in.append(frame)
         return taken_in
 
-    def output(self, ends: float, answers: bool = True) -> list[Frame]:
+    def output(self, ends: float, answers: bool = True) -> list[OutFrame]:
         """The model produces output, after so many turn ends: what it has read by now.
 
         ``answers``: or it was cut off by a text that it has read, which says nothing of answers.
@@ -279,7 +279,7 @@ class Outbox:
             self.sent.remove(frame)
         return read
 
-    def unseen(self) -> list[Frame]:
+    def unseen(self) -> list[OutFrame]:
         """What the service may not have had when it gave the handle that came now."""
         # Where no message has come behind the pong yet, the handle may have been issued before the frame was read.
         return [f for f in self.sent if not f.safe or (f.write and f.write.pong and f.write.pong() == 0)]
@@ -289,11 +289,11 @@ class Outbox:
         if self.sent:
             self.sent = [frame for frame in self.sent if frame.run not in runs]
 
-    def forget(self, frame: Frame) -> None:
+    def forget(self, frame: OutFrame) -> None:
         """It has been read, though nothing proved it."""
         self.sent = [sent for sent in self.sent if sent is not frame]
 
-    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Frame]:
+    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[OutFrame]:
         """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in.
 
         ``crossed``: it has ended for media that met a call; ``turned``: a turn has ended on it.

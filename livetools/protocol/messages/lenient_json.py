@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import re
 import sys
+from typing import Any, TypeAlias
 
 import msgspec
+
+Json: TypeAlias = Any  # any JSON value; a full type could not be indexed without a cast
 
 #: Levels of nesting that are read; msgspec goes to some hundreds, Python's own parser to about 1000.
 MAX_DEPTH = 150

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
 
 from livetools.setup.sdk.camel_case import camel
 
 from .incoming import RAW_ARGS, FunctionCall, PlainCall
-from .lenient_json import MAX_DEPTH
-
-Json: TypeAlias = Any  # whatever JSON can say
+from .lenient_json import MAX_DEPTH, Json
 
 #: Characters of the parts of one call; what has more is answered with a refusal.
 MAX_CHARACTERS = 4 * 1024 * 1024

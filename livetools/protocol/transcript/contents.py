@@ -23,7 +23,7 @@ _SAID = ("text", "inlineData", "fileData")  # what of a part is words or media
 
 
 @dataclass(slots=True, eq=False)
-class Utterance:
+class Passage:
     """Something one side said: whole parts, or text that comes in pieces."""
 
     role: str
@@ -53,14 +53,14 @@ class Slot:
 
 
 Batch: TypeAlias = list[Slot]  # calls that the model made together
-Step: TypeAlias = Utterance | Batch
+TranscriptStep: TypeAlias = Passage | Batch
 
 
-def render(steps: Iterable[Step]) -> list[Content]:
+def render(steps: Iterable[TranscriptStep]) -> list[Content]:
     """The steps as ``contents``. What was said to begin a batch shares a content with its calls."""
     out: list[Content] = []
     for step in steps:
-        if isinstance(step, Utterance):
+        if isinstance(step, Passage):
             text = [{"text": step.text}] if step.text else []
             if parts := step.parts + text:
                 _append(out, step.role, parts)

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.json import decode
 
-from .contents import Batch, Part, Slot, Step, Utterance
+from .contents import Batch, Part, Passage, Slot, TranscriptStep
 
 
 class Placing:
@@ -40,7 +40,7 @@ class Placing:
     """
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[TranscriptStep] = []
         self._slots: dict[str, Slot] = {}  # the newest of each id
         self._first = 0  # the exchange that runs begins with this step
         self._batch: Batch | None = None  # still takes calls
@@ -69,8 +69,8 @@ class Placing:
     def _on_said(self, text: str) -> None:
         last = self.steps[-1] if len(self.steps) > self._first else None
         # Text continues the last step of the model unless that was given whole, or a filler has ended it.
-        goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
-        if not isinstance(last, Utterance) or not goes_on:
+        goes_on = isinstance(last, Passage) and last.role == "model" and not (last.parts or last.finished)
+        if not isinstance(last, Passage) or not goes_on:
             last = self._say("model", [])
         last.text += text
 
@@ -140,7 +140,7 @@ class Placing:
         """The model thinks on, and the exchange continues."""
         self._batch = None
         # What follows a filler is another utterance of the same exchange.
-        if self.steps and isinstance(last := self.steps[-1], Utterance):
+        if self.steps and isinstance(last := self.steps[-1], Passage):
             last.finished = True
 
     def _on_over(self) -> None:
@@ -148,26 +148,26 @@ class Placing:
 
     # steps
 
-    def _say(self, role: str, parts: list[Part]) -> Utterance:
-        said = Utterance(role, parts)
+    def _say(self, role: str, parts: list[Part]) -> Passage:
+        said = Passage(role, parts)
         self._batch = None
         self.steps.append(said)
         return said
 
-    def _heard(self) -> Utterance | None:
+    def _heard(self) -> Passage | None:
         """What was heard last in the exchange that runs."""
         running = reversed(self.steps[self._first :])
-        return next((step for step in running if isinstance(step, Utterance) and step.heard), None)
+        return next((step for step in running if isinstance(step, Passage) and step.heard), None)
 
-    def _insert_heard(self, new_exchange: bool) -> Utterance:
+    def _insert_heard(self, new_exchange: bool) -> Passage:
         """A place for an utterance: in front of what the model answered, behind what the user typed."""
         if new_exchange:
             self._on_over()
-        said = Utterance("user", heard=True)
+        said = Passage("user", heard=True)
         # Transcripts of input keep no order with the model's turn: they come before, in the middle of, or after the
         # answer.
         at = self._first
-        while at < len(self.steps) and isinstance(step := self.steps[at], Utterance) and step.role == "user":
+        while at < len(self.steps) and isinstance(step := self.steps[at], Passage) and step.role == "user":
             at += 1
         self.steps.insert(at, said)
         # It is the newest step: what the model calls from here on is a batch of its own.

@@ -173,7 +173,7 @@ class Exchange:
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)
 
 
-class Said:
+class OutputSinceAsk:
     """What was said outside of any ``ask`` since the last one was over, for ``wait_until_settled``.
 
     Past :data:`SAID_BOUND` (without sound :data:`WORDS_BOUND`) the oldest goes. Sound is not kept where a loop reads it

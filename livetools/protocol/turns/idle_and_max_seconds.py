@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import inf
 
 from livetools.errors import LimitReached
-from livetools.protocol.calls.driver_actions import End
+from livetools.protocol.calls.driver_actions import EndSession
 from livetools.protocol.connection.dials_and_moves import Connection
 from livetools.protocol.send import Dispatch
 from livetools.protocol.still_to_come import Pending
@@ -60,7 +60,7 @@ class TimeLimits:
         self.began = self._idle_since = now
         self._tells_at = now + TOLD_AT * self._most
 
-    def due(self, now: float) -> End | None:
+    def due(self, now: float) -> EndSession | None:
         """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
         pending = self._waits()
         # The silence is counted from the moment at which nothing is pending any more, so the look before this one
@@ -72,7 +72,7 @@ class TimeLimits:
         if now >= self._ends_at(pending):
             happened = f"max_seconds={self._most:g}, and the session has lasted so long"
             advice = "Raise max_seconds, or begin another session with history=session.transcript"
-            return End(LimitReached("max_seconds", happened, "turn" if pending else "idle", advice))
+            return EndSession(LimitReached("max_seconds", happened, "turn" if pending else "idle", advice))
         if now >= self._tells_at:
             self._tells_at = inf  # once
             left = max(1, round(self._ends_at(False) - now))
@@ -82,7 +82,7 @@ class TimeLimits:
             # Asked once, and no sign of the user since: the session ends.
             if self._asked_at > self._speech.user_seen:
                 self.went_idle = True
-                return End(None)
+                return EndSession(None)
             self._asked_at = self._idle_since = now
             self._dispatch.speak(self._dispatch.reply(ASK_WHETHER_THERE))
         return None

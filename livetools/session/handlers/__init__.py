@@ -4,6 +4,6 @@
 gives each call a task of its own (a ``job``), ``user_code`` cancels and abandons what runs there. ``threads`` runs sync
 tools, which ``from_thread`` lets call back into the loop. ``blocked_loop`` finds out who blocks the event loop.
 
-In: ``Start`` and ``Stop`` actions of the machine.
+In: ``RunTool`` and ``StopTool`` actions of the machine.
 Out: outcomes, progress values, and log lines about tools that fail or block.
 """

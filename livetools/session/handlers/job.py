@@ -9,7 +9,7 @@ from contextvars import Context
 from typing import Any, Protocol
 
 from livetools.events import Call
-from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, RunTool
 from livetools.tools import Hooks, Tool, ToolContext
 
 from .from_thread import FromThread
@@ -33,7 +33,7 @@ class Job(UserCode):
     run: int
     streams: bool  # of a handler: its yields go out one by one
 
-    def __init__(self, action: Start | AskApproval, hooks: Sequence[Hooks] = ()) -> None:
+    def __init__(self, action: RunTool | AskApproval, hooks: Sequence[Hooks] = ()) -> None:
         super().__init__(action.run)
         self.call = action.call
         self.tool: Tool = action.tool

@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 
 from livetools.log import get_logger
-from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Undo
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, RunTool, Undo
 from livetools.session.running import leaving
 from livetools.session.running.task_host import Starter
 from livetools.transport.loop.wake import Wake, make_wake
@@ -71,7 +71,7 @@ class Tasks:
         code = SERVING.get()
         return code in self._errands or (isinstance(code, Job) and self._busy.get(code.run) is code)
 
-    def start(self, action: Start) -> None:
+    def start(self, action: RunTool) -> None:
         """Run the handler of this call; its outcome is reported once."""
         runner = self._runner
         job = self._busy[action.run] = Job(action, runner.hooks)

@@ -17,8 +17,8 @@ import anyio
 from livetools.events import Call, Event
 from livetools.protocol.calls import driver_actions
 from livetools.protocol.calls.call_states import Record
-from livetools.protocol.calls.driver_actions import Action, Outcome, Start
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.calls.driver_actions import Action, Outcome, RunTool
+from livetools.protocol.input.resend import OutFrame
 from livetools.session.handlers.blocked_loop import watch_loop
 from livetools.session.handlers.tasks import Tasks
 
@@ -34,7 +34,7 @@ class Driven(Protocol):
 
     def record(self, run: int) -> Record | None: ...
     def decided(self, run: int, call: Call) -> None: ...
-    def frames(self) -> list[Frame]: ...
+    def frames(self) -> list[OutFrame]: ...
     def events(self) -> Sequence[Event]: ...
     def wake_at(self) -> float: ...
     def tick(self, now: float) -> None: ...
@@ -100,7 +100,7 @@ class Driver(Writer, Generic[M]):
             while self._again:
                 while actions:  # a handler that ends in its first step may bring more
                     action = actions.popleft()
-                    if type(action) is Start:  # what nearly every action is
+                    if type(action) is RunTool:  # what nearly every action is
                         self.tasks.start(action)
                     else:
                         self.perform(action)
@@ -137,7 +137,7 @@ class Driver(Writer, Generic[M]):
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
         match action:
-            case driver_actions.Stop(run):
+            case driver_actions.StopTool(run):
                 self.tasks.stop(run)
             case driver_actions.AskApproval():
                 self.tasks.ask_approval(action)

@@ -10,7 +10,7 @@ from livetools.errors import ConcurrencyError, SetupTimeout
 from livetools.events import Call, Event, SessionStarted
 from livetools.log import get_logger
 from livetools.protocol.calls.call_states import Phase, Record
-from livetools.protocol.calls.driver_actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.calls.driver_actions import Action, Close, Dial, EndSession, Hangup, Hurry, Outcome
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.resend import Receipt
 from livetools.protocol.session_machine import Machine
@@ -27,7 +27,7 @@ from .connection_log import NOTED, ConnectionLog
 from .driver import Driver
 from .hand_off import hand_off
 from .sockets import Sockets
-from .task_host import Ready, Starter
+from .task_host import OnReady, Starter
 from .unread_events import UnreadEvents
 
 log = get_logger("livetools.session")
@@ -40,7 +40,7 @@ class SessionDriver(Driver[Machine]):
     """
 
     def __init__(
-        self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: Ready
+        self, startup: Startup, starter: Starter, session: SessionLike, left: Sequence[Call], ready: OnReady
     ) -> None:
         """``left``: calls of an earlier process. ``ready``: the session is open, or never will be."""
         plan, hooks, listeners = startup.plan, startup.hooks, startup.listeners
@@ -84,7 +84,7 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.hang_up(link)
             case Hurry(link):
                 self.sockets.hurry(link)
-            case End(error):
+            case EndSession(error):
                 self._over(error)
             case _:
                 super().perform(action)

@@ -26,8 +26,8 @@ from anyio.abc import TaskGroup
 from livetools.errors import ConcurrencyError
 from livetools.transport.loop.wake import make_wake, on_trio, this_loop
 
-Ready: TypeAlias = Callable[[], None]
-Main: TypeAlias = Callable[[TaskGroup, Ready], Awaitable[None]]
+OnReady: TypeAlias = Callable[[], None]
+Main: TypeAlias = Callable[[TaskGroup, OnReady], Awaitable[None]]
 
 
 class Starter:

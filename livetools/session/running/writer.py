@@ -13,7 +13,7 @@ from typing import Any
 
 from anyio.abc import TaskGroup
 
-from livetools.protocol.input.resend import Frame
+from livetools.protocol.input.resend import OutFrame
 from livetools.session.frame_log import FrameLog
 from livetools.session.listening.listeners import FrameTaps
 from livetools.transport.contract import Gone
@@ -31,7 +31,7 @@ class Writer(ABC):
             taps = (*taps, log)
         self.frame_taps = FrameTaps(taps) if taps else None
         self.connections, self.group = connections, group
-        self._unwritten: list[Frame] = []  # frames that were taken, and must be sent
+        self._unwritten: list[OutFrame] = []  # frames that were taken, and must be sent
         self._writing = False  # a task writes, or is about to, and takes what there is meanwhile itself
         self._ended = False  # no task is started any more
         self._slice = TimeSlice()
@@ -40,7 +40,7 @@ class Writer(ABC):
     def step(self) -> None:
         """Take the next frames, with :meth:`write`."""
 
-    def write(self, frames: list[Frame]) -> None:
+    def write(self, frames: list[OutFrame]) -> None:
         """Write at once what may be, and keep the rest for :meth:`flush`."""
         for frame in frames:
             transport: Any = self.connections.get(frame.link)
@@ -103,7 +103,7 @@ class Writer(ABC):
             self.frame_taps.frame("client", link, media)
         return bool(transport.put(media))
 
-    async def _send(self, frame: Frame) -> None:
+    async def _send(self, frame: OutFrame) -> None:
         transport = self.connections.get(frame.link)
         if transport is None:
             return  # it is gone, and the machine writes again what it owes
@@ -119,7 +119,7 @@ class Writer(ABC):
             raise
         frame.hand_over()
 
-    def _made(self, frame: Frame, transport: Any) -> bytes | None:
+    def _made(self, frame: OutFrame, transport: Any) -> bytes | None:
         """The bytes of a frame that is written now. A ping goes behind it where the machine wants to know whether it
         arrives, and the transport can tell."""
         data, write = frame.make(), frame.last_of

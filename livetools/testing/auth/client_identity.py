@@ -15,7 +15,7 @@ _VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/Bid
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ClientIdentity:
     """Who connects: which API and version, and with what key or token."""
 
     vertex: bool
@@ -28,7 +28,7 @@ def header(request: Request, name: str) -> str | None:
     return next(reversed(request.headers.get_all(name)), None)
 
 
-def caller(request: Request) -> Caller | None:
+def caller(request: Request) -> ClientIdentity | None:
     """Read the path and the credentials of an upgrade; ``None`` if the path is not a Live endpoint.
 
     Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
@@ -50,5 +50,5 @@ def caller(request: Request) -> Caller | None:
         or None
     )
     if gemini:
-        return Caller(False, gemini[1], credential)
-    return Caller(True, vertex[1] if vertex else "v1beta1", credential)
+        return ClientIdentity(False, gemini[1], credential)
+    return ClientIdentity(True, vertex[1] if vertex else "v1beta1", credential)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 
-from livetools.testing.wire import Message, Refused
+from livetools.testing.wire import Message, ServiceRefusal
 
 USE_WITHIN = 60.0  # seconds to open a session in, as the service has it
 
@@ -31,17 +31,17 @@ class Tokens:
         self.known[name] = EphemeralToken(uses, now + USE_WITHIN, setup or {})
         return name
 
-    def fault(self, credential: str | None, now: float) -> Refused | None:
+    def fault(self, credential: str | None, now: float) -> ServiceRefusal | None:
         """Why this token may not open a session; ``None`` if it may, or if the credential is not a token."""
         if credential is None or not credential.startswith("auth_tokens/"):
             return None
         token = self.known.get(credential)
         if token is None:
-            return Refused(1007, "API key not valid. Please pass a valid API key.", "no such token")
+            return ServiceRefusal(1007, "API key not valid. Please pass a valid API key.", "no such token")
         if now > token.opens_until:
-            return Refused(1011, "Token has expired", "no new session after newSessionExpireTime")
+            return ServiceRefusal(1011, "Token has expired", "no new session after newSessionExpireTime")
         if token.uses and token.used >= token.uses:
-            return Refused(1011, "Token has been used too many times", f"uses is {token.uses}")
+            return ServiceRefusal(1011, "Token has been used too many times", f"uses is {token.uses}")
         return None
 
     def constrain(self, credential: str | None, setup: Message) -> Message:

@@ -138,10 +138,10 @@ class User:
         return None if self._waits_for == WHATEVER else self._waits_for
 
 
-Script: TypeAlias = Callable[[User], Awaitable[None]]
+ConversationScript: TypeAlias = Callable[[User], Awaitable[None]]
 
 
-async def play(script: Script, user: User) -> None:
+async def play(script: ConversationScript, user: User) -> None:
     """Run a script to its end. What it raises is the server's to tell, when it is left."""
     played = True
     try:

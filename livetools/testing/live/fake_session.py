@@ -15,18 +15,18 @@ import anyio
 
 from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.messages import output
-from livetools.testing.messages.output import GENERATION_COMPLETE, INTERRUPTED, History, Mark, OutputSoFar
+from livetools.testing.messages.output import GENERATION_COMPLETE, INTERRUPTED, History, Moment, OutputSoFar
 from livetools.testing.model.fake_call import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
 from livetools.testing.model.turn import Turn, TurnCancelled
-from livetools.testing.net.connection import Connection, Gone
+from livetools.testing.net.connection import ServerConnection, SocketClosed
 from livetools.testing.service import Service
 from livetools.testing.settings.fault_switches import Fault, Faults
-from livetools.testing.wire import Message, Refused, seconds
+from livetools.testing.wire import Message, ServiceRefusal, seconds
 
 from . import call_answers
 from .fault_injection import UNKNOWN, deliver, inject
 from .turn_queue import TurnQueue
-from .user_input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
+from .user_input import USER_RATE, ContentAdded, Heard, NothingSaid, Responses, SpeechChange, UserInput
 
 
 class FakeSession:
@@ -44,12 +44,12 @@ class FakeSession:
         self.profile = profile
         self.history = History()
         self.connections: list[int] = []
-        self.connection: Connection | None = None
+        self.connection: ServerConnection | None = None
         self.script: Callable[[Turn], Awaitable[None]] | None = None
-        self.input = Input(setup, service.detector, self.history)
+        self.input = UserInput(setup, service.detector, self.history)
         self.queue = TurnQueue()
         self.calls = CallRegistry()
-        self.handles: dict[str, Mark] = {}  # what each one leads back to
+        self.handles: dict[str, Moment] = {}  # what each one leads back to
         self.so_far = OutputSoFar()
         self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.since = service.clock.now()  # a turn began or ended, or the connection did
@@ -57,7 +57,7 @@ class FakeSession:
 
     # -- its connections
 
-    async def attach(self, connection: Connection) -> None:
+    async def attach(self, connection: ServerConnection) -> None:
         """A socket for this conversation, new or resumed: complete the setup."""
         self.connection = connection
         self.connections.append(connection.number)
@@ -79,9 +79,9 @@ class FakeSession:
     def resume(self, setup: Message, profile: ModelProfile) -> None:
         """Another setup for the same conversation: only the conversation is kept."""
         self.setup, self.profile = setup, profile
-        self.input = Input(setup, self.service.detector, self.history)
+        self.input = UserInput(setup, self.service.detector, self.history)
 
-    def detach(self, connection: Connection) -> None:
+    def detach(self, connection: ServerConnection) -> None:
         """The socket is closed, or about to be: its open calls can no longer be answered."""
         if self.connection is not connection:
             return
@@ -113,7 +113,7 @@ class FakeSession:
             self._end(connection, 1006, "")
             await connection.drop()
 
-    def _end(self, connection: Connection, code: int, reason: str) -> None:
+    def _end(self, connection: ServerConnection, code: int, reason: str) -> None:
         self.service.record_close(connection.number, code, reason)
         self.detach(connection)
 
@@ -127,7 +127,7 @@ class FakeSession:
 
     # -- the wire
 
-    def _stands(self, turn: Turn) -> Connection:
+    def _stands(self, turn: Turn) -> ServerConnection:
         if turn.over:
             raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
         if self.connection is None or not self.connection.open:
@@ -140,14 +140,14 @@ class FakeSession:
             raise TurnCancelled("no connection is open")
         try:
             await deliver(self.service, connection, frame)
-        except Gone as error:
+        except SocketClosed as error:
             raise TurnCancelled(str(error)) from None
         finally:
             self._cut(connection)
         if self.connection not in (connection, None):  # it stalled: what follows belongs to it
             raise TurnCancelled("another connection has taken the place of this one")
 
-    def _cut(self, connection: Connection) -> None:
+    def _cut(self, connection: ServerConnection) -> None:
         """A fault may have cut the line."""
         if connection.closed_by == "server":
             self.detach(connection)
@@ -163,7 +163,7 @@ class FakeSession:
         try:
             async with connection.together():
                 yield
-        except Gone as error:
+        except SocketClosed as error:
             raise TurnCancelled(str(error)) from None
 
     async def send_handle(self) -> None:
@@ -211,7 +211,7 @@ class FakeSession:
         elif isinstance(heard, ContentAdded):
             if self.profile.text_interrupts and self.script is None:
                 await self._cut_in()
-        elif not isinstance(heard, Speech):
+        elif not isinstance(heard, SpeechChange):
             await self._user_turn(interrupts=self.profile.text_interrupts)
         elif heard.kind == "START":
             await self._acknowledge(heard)
@@ -228,15 +228,15 @@ class FakeSession:
         else:
             await self._transcribe_only(heard)
 
-    async def _acknowledge(self, speech: Speech) -> None:
+    async def _acknowledge(self, speech: SpeechChange) -> None:
         for message in output.voice_activity(self.setup, speech.kind, speech.offset):
             await self.send(message)
 
-    async def _transcribe_only(self, speech: Speech) -> None:
+    async def _transcribe_only(self, speech: SpeechChange) -> None:
         """A model that only transcribes: the words, generationComplete, and then the end (2026-09-10)."""
         if self.input.manual and self.input.empty and self.service.strict:
             await self.send({"serverContent": {"turnComplete": True}, "usageMetadata": {}})
-            raise Refused(1007, "Precondition check failed.", "an activity without sound")
+            raise ServiceRefusal(1007, "Precondition check failed.", "an activity without sound")
         await self._transcribe()
         await self.send(GENERATION_COMPLETE)
         await self._acknowledge(speech)
@@ -245,7 +245,7 @@ class FakeSession:
     async def _transcribe(self) -> str:
         """What the sound says, by the server's hook; sent to a client that asked for it."""
         hook, audio = self.service.transcriber, self.input.audio
-        text = hook(bytes(audio), self.input.rate or DEFAULT_RATE) if hook is not None and audio else ""
+        text = hook(bytes(audio), self.input.rate or USER_RATE) if hook is not None and audio else ""
         if text and "inputAudioTranscription" in self.setup:
             await self.send({"serverContent": {"inputTranscription": {"text": text}}})
         return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from livetools.testing.net.connection import Connection
+from livetools.testing.net.connection import ServerConnection
 from livetools.testing.service import Service
 from livetools.testing.settings.fault_switches import Fault
 from livetools.testing.wire import Message, encode, utf8
@@ -14,8 +14,8 @@ STALL = 30.0  # seconds of the server's clock that a stalled connection says not
 OVERSIZE = 2 * 1024 * 1024  # bytes: twice what websocket libraries take unless told otherwise
 
 
-async def deliver(service: Service, connection: Connection, frame: Message | str | bytes) -> None:
-    """Send one frame, with the faults that are injected, and log it; raises ``Gone``.
+async def deliver(service: Service, connection: ServerConnection, frame: Message | str | bytes) -> None:
+    """Send one frame, with the faults that are injected, and log it; raises ``SocketClosed``.
 
     A fault may cut the connection.
     """
@@ -42,41 +42,41 @@ def _is_last(frame: Message) -> bool:
     return "toolCall" in frame or "turnComplete" in frame.get("serverContent", {})
 
 
-async def inject(kind: Fault, service: Service, connection: Connection, frame: bytes | None) -> None:
+async def inject(kind: Fault, service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     """Do this to the frame that is about to go out; ``None``: to none in particular, now."""
     service.note(f"fault on connection {connection.number}: {kind}")
     await _INJECTIONS[kind](service, connection, frame)
 
 
-async def _drop(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _drop(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     service.record_close(connection.number, 1006)
     await connection.drop()
 
 
-async def _half_frame(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _half_frame(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     await connection.send_half(frame or encode(UNKNOWN))
 
 
-async def _stall(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _stall(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     connection.silent_until = service.clock.now() + STALL
     if frame is not None:
         await service.clock.sleep_until(connection.silent_until)
         await connection.send(frame)
 
 
-async def _duplicate(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _duplicate(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     for _ in range(2):
         await connection.send(frame or encode(UNKNOWN))
 
 
-async def _reorder(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _reorder(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     connection.held_back = frame
 
 
 def _followed_by(
     more: Callable[[], bytes],
-) -> Callable[[Service, Connection, bytes | None], Awaitable[None]]:
-    async def injection(service: Service, connection: Connection, frame: bytes | None) -> None:
+) -> Callable[[Service, ServerConnection, bytes | None], Awaitable[None]]:
+    async def injection(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
         if frame is not None:
             await connection.send(frame)
         await connection.send(more())
@@ -84,11 +84,11 @@ def _followed_by(
     return injection
 
 
-async def _text_frame(service: Service, connection: Connection, frame: bytes | None) -> None:
+async def _text_frame(service: Service, connection: ServerConnection, frame: bytes | None) -> None:
     await connection.send(frame or encode(UNKNOWN), text=True)
 
 
-_INJECTIONS: dict[Fault, Callable[[Service, Connection, bytes | None], Awaitable[None]]] = {
+_INJECTIONS: dict[Fault, Callable[[Service, ServerConnection, bytes | None], Awaitable[None]]] = {
     "drop": _drop,
     "half_frame": _half_frame,
     "stall": _stall,

@@ -9,19 +9,19 @@ from collections.abc import AsyncIterator
 import anyio
 from websockets.http11 import Request
 
-from livetools.testing.auth.client_identity import Caller, caller
+from livetools.testing.auth.client_identity import ClientIdentity, caller
 from livetools.testing.messages import client_schema
 from livetools.testing.model.turn import TurnCancelled
-from livetools.testing.net.connection import Connection, Receiver
+from livetools.testing.net.connection import Receiver, ServerConnection
 from livetools.testing.service import Service
-from livetools.testing.wire import Message, Refused, decode
+from livetools.testing.wire import Message, ServiceRefusal, decode
 
 from . import refusals
 from .fake_session import FakeSession
 from .resumption import SessionRegistry
 
-LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
-IDLE = "The operation was aborted."
+_LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
+_IDLE = "The operation was aborted."
 ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
     "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
@@ -31,7 +31,7 @@ TOO_LONG = (
 
 @contextlib.asynccontextmanager
 async def admit(
-    service: Service, registry: SessionRegistry, connection: Connection, request: Request
+    service: Service, registry: SessionRegistry, connection: ServerConnection, request: Request
 ) -> AsyncIterator[Receiver]:
     """Receive a client while its socket is open. Yields the function that takes its frames."""
     who = caller(request)
@@ -49,7 +49,11 @@ class _Handshake:
     """One socket's way from its first frame to its conversation."""
 
     def __init__(
-        self, service: Service, registry: SessionRegistry, connection: Connection, who: Caller | None
+        self,
+        service: Service,
+        registry: SessionRegistry,
+        connection: ServerConnection,
+        who: ClientIdentity | None,
     ) -> None:
         self.service, self.registry = service, registry
         self.connection, self.who = connection, who
@@ -62,7 +66,7 @@ class _Handshake:
             message = decode(data)
             self.service.record("client", self.connection.number, message)
             await self._act(message)
-        except Refused as refusal:
+        except ServiceRefusal as refusal:
             await self._refuse(refusal)
         except TurnCancelled:
             pass  # the socket went while it was being answered
@@ -77,7 +81,7 @@ class _Handshake:
             return
         for kind, body in read.items():
             if kind == "setup":
-                self._judge(Refused(1007, ONLY_FIRST, "setup came twice"))
+                self._judge(ServiceRefusal(1007, ONLY_FIRST, "setup came twice"))
             elif isinstance(body, dict):
                 self._judge(refusals.message_fault(self.session, kind, body))
                 await self.session.hear(kind, body)
@@ -86,9 +90,9 @@ class _Handshake:
         assert self.who is not None
         setup = read.get("setup")
         if not isinstance(setup, dict):
-            raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
+            raise ServiceRefusal(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
         if lost := self.service.log.lost():
-            raise Refused(LOST, lost)
+            raise ServiceRefusal(_LOST, lost)
         setup = self.service.tokens.constrain(self.who.credential, setup)
         profile = self.service.profile_of(str(setup.get("model", "")), vertex=self.who.vertex)
         resumed = self.registry.resumable(setup)
@@ -140,16 +144,16 @@ class _Handshake:
                 await clock.sleep_until(max(ends, clock.now() + 1.0))
                 continue
             self.service.note(f"connection {self.connection.number}: no turn for {idle:g} s")
-            await session.close(1008, IDLE)
+            await session.close(1008, _IDLE)
             return
 
-    def _judge(self, fault: Refused | None) -> None:
+    def _judge(self, fault: ServiceRefusal | None) -> None:
         if fault is not None:
             if self.service.strict:
                 raise fault
             self.service.note(f"forgiven: {fault.reason} ({fault.why})")
 
-    async def _refuse(self, refusal: Refused) -> None:
+    async def _refuse(self, refusal: ServiceRefusal) -> None:
         why = f" ({refusal.why})" if refusal.why else ""
         self.service.note(f"closed with {refusal.code}: {refusal.reason}{why}")
         self.service.record_close(self.connection.number, refusal.code, refusal.reason)

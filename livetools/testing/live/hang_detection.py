@@ -19,7 +19,7 @@ from livetools.testing.settings.fake_clock import FakeClock
 if TYPE_CHECKING:
     from .fake_session import FakeSession
 
-LOOK = 0.1  # seconds between two looks
+_LOOK = 0.1  # seconds between two looks
 
 
 async def outwait(service: Service, session: FakeSession, scripts_over: Callable[[], bool]) -> None:
@@ -27,10 +27,10 @@ async def outwait(service: Service, session: FakeSession, scripts_over: Callable
     since = looked = time.monotonic()
     heard = service.heard
     while not service.leaving:
-        await anyio.sleep(LOOK)
+        await anyio.sleep(_LOOK)
         patience, now = service.patience, time.monotonic()
         # While the loop is blocked, as by a debugger, nobody can continue.
-        since += max(0.0, now - looked - 2 * LOOK)
+        since += max(0.0, now - looked - 2 * _LOOK)
         looked = now
         busy = session.connection is None or service.log.unanswered() or not session.queue.empty
         speaks, heard = service.heard != heard, service.heard

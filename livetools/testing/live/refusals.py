@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from livetools.setup.model_profiles import ModelProfile
-from livetools.testing.auth.client_identity import Caller
+from livetools.testing.auth.client_identity import ClientIdentity
 from livetools.testing.service import Service
-from livetools.testing.wire import Message, Refused
+from livetools.testing.wire import Message, ServiceRefusal
 
 from .fake_session import FakeSession
 from .user_input import rate_of
 
-Verdict: TypeAlias = Refused | None
+_Verdict: TypeAlias = ServiceRefusal | None
 
-INVALID = "Request contains an invalid argument."
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+_INVALID = "Request contains an invalid argument."
+FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 BAD_NAME = (
     "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), "
     "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
@@ -35,7 +35,7 @@ class Arrival:
     """A setup and who sent it, before there is a session."""
 
     service: Service
-    who: Caller
+    who: ClientIdentity
     setup: Message
     profile: ModelProfile
     resumed: FakeSession | None = None  # the conversation of its handle
@@ -53,38 +53,38 @@ class Arrival:
                 yield f"tools[{n}].function_declarations[{m}]", declaration
 
 
-def setup_fault(arrival: Arrival) -> Verdict:
+def setup_fault(arrival: Arrival) -> _Verdict:
     """The first rule that this setup breaks."""
     return next((fault for rule in SETUP if (fault := rule(arrival))), None)
 
 
-def message_fault(session: FakeSession, kind: str, body: Message) -> Verdict:
+def message_fault(session: FakeSession, kind: str, body: Message) -> _Verdict:
     """The first rule that this message breaks, in the state that the session is in."""
-    return next((fault for rule in MESSAGES.get(kind, ()) if (fault := rule(session, body))), None)
+    return next((fault for rule in _MESSAGES.get(kind, ()) if (fault := rule(session, body))), None)
 
 
 # -- the setup
 
 
-def _key(arrival: Arrival) -> Verdict:
+def _key(arrival: Arrival) -> _Verdict:
     keys, credential = arrival.service.api_keys, arrival.who.credential
     if keys is None or (credential or "").startswith("auth_tokens/"):
         return None
     if credential is None:
-        return Refused(
+        return ServiceRefusal(
             1008,
             "Method doesn't allow unregistered callers (callers without established identity). "
             "Please use API Key or other form of API consumer identity to call this API.",
             "no key in x-goog-api-key, none in ?key=",
         )
     if not credential:
-        return Refused(1007, "API Key not found. Please pass a valid API key.", "the key is empty")
+        return ServiceRefusal(1007, "API Key not found. Please pass a valid API key.", "the key is empty")
     if credential not in keys:
-        return Refused(1007, "API key not valid. Please pass a valid API key.", "not one of api_keys")
+        return ServiceRefusal(1007, "API key not valid. Please pass a valid API key.", "not one of api_keys")
     return None
 
 
-def _model(arrival: Arrival) -> Verdict:
+def _model(arrival: Arrival) -> _Verdict:
     if arrival.profile.known or arrival.service.profile is not None:
         return None
     name = arrival.setup.get("model") or ""
@@ -95,49 +95,61 @@ def _model(arrival: Arrival) -> Verdict:
             f"{name} is not found for API version {arrival.who.version}, or is not supported for "
             "bidiGenerateContent. Call ModelService.ListModels to see the list of available models."
         )
-    return Refused(1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name")
+    return ServiceRefusal(
+        1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name"
+    )
 
 
-def _modality(arrival: Arrival) -> Verdict:
+def _modality(arrival: Arrival) -> _Verdict:
     wanted = arrival.config("generationConfig", "responseModalities") or []
     if len(wanted) > 1:
-        return Refused(1007, INVALID, "a Live session answers in one modality")
+        return ServiceRefusal(1007, _INVALID, "a Live session answers in one modality")
     if not wanted or wanted[0] in arrival.profile.modalities:
         return None
     can = ", ".join(sorted(arrival.profile.modalities))
     why = f"this model answers in {can}"
     if wanted[0] == "TEXT":
-        return Refused(*arrival.profile.refuses_text_with, why)
+        return ServiceRefusal(*arrival.profile.refuses_text_with, why)
     reason = f"The requested combination of response modalities ({wanted[0]}) is not supported by the model."
-    return Refused(1007, reason, why)
+    return ServiceRefusal(1007, reason, why)
 
 
-def _thinking(arrival: Arrival) -> Verdict:
+def _thinking(arrival: Arrival) -> _Verdict:
     thinking = arrival.config("generationConfig", "thinkingConfig") or {}
     level, profile = thinking.get("thinkingLevel"), arrival.profile
     if level is None and profile.thinking_level == "required":
-        return Refused(1007, "Thinking level must be specified for this model.", "thinkingLevel is required")
+        return ServiceRefusal(
+            1007, "Thinking level must be specified for this model.", "thinkingLevel is required"
+        )
     if level is not None and profile.thinking_level == "refused":
-        return Refused(1007, "Thinking level is not supported for this model.", "it thinks without levels")
+        return ServiceRefusal(
+            1007, "Thinking level is not supported for this model.", "it thinks without levels"
+        )
     if level is not None and level not in profile.thinking_levels:
-        return Refused(1007, INVALID, f"its thinking levels are {', '.join(sorted(profile.thinking_levels))}")
+        return ServiceRefusal(
+            1007, _INVALID, f"its thinking levels are {', '.join(sorted(profile.thinking_levels))}"
+        )
     if "thinkingBudget" in thinking and profile.thinking_budget == "refused":
-        return Refused(1007, "Thinking budget is not supported for this model.", "it has no thinking budget")
+        return ServiceRefusal(
+            1007, "Thinking budget is not supported for this model.", "it has no thinking budget"
+        )
     return None
 
 
-def _proactivity(arrival: Arrival) -> Verdict:
+def _proactivity(arrival: Arrival) -> _Verdict:
     asked, verdict = arrival.setup.get("proactivity"), arrival.profile.proactivity
     if asked is None:
         return None
     if verdict == "refused":
-        return Refused(1007, INVALID, "this model cannot be proactive")
+        return ServiceRefusal(1007, _INVALID, "this model cannot be proactive")
     if verdict == "always" and False in asked.values():
-        return Refused(1007, INVALID, "this model is always proactive, and that cannot be switched off")
+        return ServiceRefusal(
+            1007, _INVALID, "this model is always proactive, and that cannot be switched off"
+        )
     return None
 
 
-def _extras(arrival: Arrival) -> Verdict:
+def _extras(arrival: Arrival) -> _Verdict:
     profile = arrival.profile
     for path, verdict in (
         (("avatarConfig",), profile.avatar),
@@ -145,14 +157,14 @@ def _extras(arrival: Arrival) -> Verdict:
         (("contextWindowCompression",), profile.compression),
     ):
         if arrival.config(*path) is not None and verdict == "refused":
-            return Refused(1007, INVALID, f"this model does not take {'.'.join(path)}")
+            return ServiceRefusal(1007, _INVALID, f"this model does not take {'.'.join(path)}")
     # 3.8 takes the field and closes at the first content (2026-09-25): see content()
     affective = arrival.config("generationConfig", "enableAffectiveDialog")
     if affective and profile.affective_dialog == "refused" and profile.proactivity != "always":
-        return Refused(1007, INVALID, "this model has no affective dialog")
+        return ServiceRefusal(1007, _INVALID, "this model has no affective dialog")
     unsupported = set(arrival.config("generationConfig") or {}) & UNSUPPORTED
     if unsupported:
-        return Refused(1007, INVALID, f"Live takes no generationConfig.{min(unsupported)}")
+        return ServiceRefusal(1007, _INVALID, f"Live takes no generationConfig.{min(unsupported)}")
     return None
 
 
@@ -170,73 +182,81 @@ UNSUPPORTED = frozenset(
 )
 
 
-def _coverage(arrival: Arrival) -> Verdict:
+def _coverage(arrival: Arrival) -> _Verdict:
     coverage = arrival.config("realtimeInputConfig", "turnCoverage")
     if coverage in (None, "TURN_COVERAGE_UNSPECIFIED") or coverage in arrival.profile.turn_coverages:
         return None
     reason = f"Invalid value at 'setup.realtime_input_config.turn_coverage' (TurnCoverage), \"{coverage}\""
-    return Refused(1007, reason, "Vertex AI does not take this turn coverage (2026-10-09)")
+    return ServiceRefusal(1007, reason, "Vertex AI does not take this turn coverage (2026-10-09)")
 
 
-def _voice(arrival: Arrival) -> Verdict:
+def _voice(arrival: Arrival) -> _Verdict:
     path = ("generationConfig", "speechConfig", "voiceConfig", "prebuiltVoiceConfig", "voiceName")
     voice = arrival.config(*path)
     if voice is None or voice in arrival.profile.voices:
         return None
     reason = f"Requested voice api_name '{voice}' is not available for model {arrival.setup.get('model')}"
-    return Refused(1007, reason, f"its voices are {', '.join(sorted(arrival.profile.voices))}")
+    return ServiceRefusal(1007, reason, f"its voices are {', '.join(sorted(arrival.profile.voices))}")
 
 
-def _builtin_tools(arrival: Arrival) -> Verdict:
+def _builtin_tools(arrival: Arrival) -> _Verdict:
     profile, tools = arrival.profile, arrival.setup.get("tools") or []
     named = {name for tool in tools for name in tool}
     strange = (named & {"googleSearch", "codeExecution", "urlContext", "googleMaps"}) - profile.builtin_tools
     if strange - profile.idle_tools:
-        return Refused(1007, INVALID, f"this model has no {', '.join(sorted(strange))}")
+        return ServiceRefusal(1007, _INVALID, f"this model has no {', '.join(sorted(strange))}")
     if "functionDeclarations" not in named:
         return None
     if not profile.functions:
-        return Refused(1007, INVALID, "this model calls no functions")
+        return ServiceRefusal(1007, _INVALID, "this model calls no functions")
     if "googleSearch" in named and not profile.mixes_search:
-        return Refused(1007, INVALID, "this model takes googleSearch or functions, not both")
+        return ServiceRefusal(1007, _INVALID, "this model takes googleSearch or functions, not both")
     return None
 
 
-def _functions(arrival: Arrival) -> Verdict:
+def _functions(arrival: Arrival) -> _Verdict:
     seen: set[str] = set()
     for path, declaration in arrival.declarations():
         name = declaration.get("name") or ""
-        if not NAME.fullmatch(name):
-            return Refused(1007, BAD_NAME, f"setup.{path}.name is {name!r}")
+        if not FUNCTION_NAME.fullmatch(name):
+            return ServiceRefusal(1007, BAD_NAME, f"setup.{path}.name is {name!r}")
         if name in seen:
-            return Refused(1007, f"Duplicate function declaration found: {name}", f"setup.{path}")
+            return ServiceRefusal(1007, f"Duplicate function declaration found: {name}", f"setup.{path}")
         seen.add(name)
         if declaration.get("behavior") == "BLOCKING" and arrival.profile.blocking == "refused":
             reason = "BLOCKING function calls are not supported for this model."
-            return Refused(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
+            return ServiceRefusal(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
         if "parameters" in declaration and "parametersJsonSchema" in declaration:
-            return Refused(1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both")
+            return ServiceRefusal(
+                1007, _INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both"
+            )
         parameters, vertex = declaration.get("parameters"), arrival.who.vertex
         if fault := parameters_fault(parameters, f"setup.{path}.parameters", vertex=vertex):
             return fault
         if takes_nothing(parameters):
             arrival.service.note(f"setup.{path}.parameters is an empty object, which older services refuse")
     if len(seen) > 512:
-        return Refused(1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}")
+        return ServiceRefusal(
+            1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}"
+        )
     return None
 
 
-def _handle(arrival: Arrival) -> Verdict:
+def _handle(arrival: Arrival) -> _Verdict:
     handle = arrival.config("sessionResumption", "handle")
     if not handle:
         return None
     session = arrival.resumed
     if session is None:
-        return Refused(*arrival.profile.unknown_handle, f"the handle {handle!r} is unknown or has expired")
+        return ServiceRefusal(
+            *arrival.profile.unknown_handle, f"the handle {handle!r} is unknown or has expired"
+        )
     if _name(session.setup) != _name(arrival.setup):
-        return Refused(1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}")
+        return ServiceRefusal(
+            1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}"
+        )
     if session.connection is not None and session.connection.open:
-        return Refused(
+        return ServiceRefusal(
             1011, "Internal error encountered.", "a resume is refused while the old connection is open"
         )
     return None
@@ -246,14 +266,14 @@ def _name(setup: Message) -> str:
     return str(setup.get("model", "")).rsplit("/", 1)[-1]
 
 
-def _token(arrival: Arrival) -> Verdict:
+def _token(arrival: Arrival) -> _Verdict:
     service = arrival.service
     if service.api_keys is None and arrival.who.credential not in service.tokens.known:
         return None
     return service.tokens.fault(arrival.who.credential, service.clock.now())
 
 
-SETUP: tuple[Callable[[Arrival], Verdict], ...] = (
+SETUP: tuple[Callable[[Arrival], _Verdict], ...] = (
     _key,
     _token,
     _model,
@@ -272,93 +292,95 @@ SETUP: tuple[Callable[[Arrival], Verdict], ...] = (
 # -- what follows it
 
 
-def _roles(session: FakeSession, body: Message) -> Verdict:
+def _roles(session: FakeSession, body: Message) -> _Verdict:
     for content in body.get("turns") or []:
         role = content.get("role")
         if role is None and session.profile.needs_role:
-            return Refused(1007, INVALID, "this model wants a role on each turn")
+            return ServiceRefusal(1007, _INVALID, "this model wants a role on each turn")
         if role not in (None, "user", "model"):
-            return Refused(
+            return ServiceRefusal(
                 1007, "Please use a valid role: user, model.", f"the role {role!r} is not one of Live's"
             )
         answers = any("functionResponse" in part for part in content.get("parts") or [])
         if role == "model" and answers:
             reason = "Content with role 'model' can't contain 'functionResponse' part"
-            return Refused(1007, reason, "an answer is the user's")
+            return ServiceRefusal(1007, reason, "an answer is the user's")
     return None
 
 
-def _mid_session(session: FakeSession, _: Message) -> Verdict:
+def _mid_session(session: FakeSession, _: Message) -> _Verdict:
     if session.profile.content_mid_session != "refused" or session.input.seeding or not session.queue.begun:
         return None
-    return Refused(
-        1007, INVALID, "this model takes clientContent only before its first turn; send realtime text"
+    return ServiceRefusal(
+        1007, _INVALID, "this model takes clientContent only before its first turn; send realtime text"
     )
 
 
-def _seeded_calls(session: FakeSession, body: Message) -> Verdict:
+def _seeded_calls(session: FakeSession, body: Message) -> _Verdict:
     if session.profile.seed_functions != "refused":
         return None
     parts = (part for content in body.get("turns") or [] for part in content.get("parts") or [])
     if not any("functionCall" in part for part in parts):
         return None
     # Met with pydantic-ai 2.68.
-    return Refused(1007, INVALID, "this model takes no function calls in a history; leave them out")
+    return ServiceRefusal(1007, _INVALID, "this model takes no function calls in a history; leave them out")
 
 
-def _affective(session: FakeSession, _: Message) -> Verdict:
+def _affective(session: FakeSession, _: Message) -> _Verdict:
     asked = (session.setup.get("generationConfig") or {}).get("enableAffectiveDialog")
     if asked and session.profile.affective_dialog == "refused":
-        return Refused(1007, INVALID, "this model has no affective dialog, and says so only now")
+        return ServiceRefusal(1007, _INVALID, "this model has no affective dialog, and says so only now")
     return None
 
 
-def _chunks(session: FakeSession, body: Message) -> Verdict:
+def _chunks(session: FakeSession, body: Message) -> _Verdict:
     if "mediaChunks" in body and session.profile.media_chunks == "refused":
         reason = "realtime_input.media_chunks is deprecated. Use audio, video, or text instead."
-        return Refused(1007, reason, "only older models take mediaChunks")
+        return ServiceRefusal(1007, reason, "only older models take mediaChunks")
     return None
 
 
-def _activity(session: FakeSession, body: Message) -> Verdict:
+def _activity(session: FakeSession, body: Message) -> _Verdict:
     manual, active = session.input.manual, session.input.in_activity
     if not manual and ("activityStart" in body or "activityEnd" in body):
         reason = "Explicit activity control is not supported when automatic activity detection is enabled."
-        return Refused(1007, reason, "set automaticActivityDetection.disabled")
+        return ServiceRefusal(1007, reason, "set automaticActivityDetection.disabled")
     if manual and body.get("audioStreamEnd"):
-        return Refused(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
+        return ServiceRefusal(1007, _INVALID, "audioStreamEnd belongs to automatic activity detection")
     sound = "audio" in body or "mediaChunks" in body
     if manual and sound and not (active or "activityStart" in body):
-        return Refused(1007, INVALID, "audio outside an activity, and automatic activity detection is off")
+        return ServiceRefusal(
+            1007, _INVALID, "audio outside an activity, and automatic activity detection is off"
+        )
     if "activityEnd" in body and active and session.input.empty and session.profile.turn_complete:
-        return Refused(1007, INVALID, "an activity without sound or text")
+        return ServiceRefusal(1007, _INVALID, "an activity without sound or text")
     return None
 
 
-def _rate(session: FakeSession, body: Message) -> Verdict:
+def _rate(session: FakeSession, body: Message) -> _Verdict:
     mime = str((body.get("audio") or {}).get("mimeType") or "")
     if "audio" not in body:
         return None
     if not mime.startswith("audio/"):
-        return Refused(1007, INVALID, f"audio of the type {mime!r}; audio/pcm;rate=16000 is usual")
+        return ServiceRefusal(1007, _INVALID, f"audio of the type {mime!r}; audio/pcm;rate=16000 is usual")
     before, rate = session.input.rate, rate_of(mime)
     if before is not None and rate != before:
         reason = f"Sample rate changed from previously {before} to {rate}, which is not supported."
-        return Refused(1007, reason, "the sample rate of a session cannot change")
+        return ServiceRefusal(1007, reason, "the sample rate of a session cannot change")
     return None
 
 
-def _blocked(session: FakeSession, body: Message) -> Verdict:
+def _blocked(session: FakeSession, body: Message) -> _Verdict:
     if session.profile.input_while_blocked != "closes" or "text" in body:
         return None
     waiting = [call for call in session.open_calls() if call.blocking]
     if not waiting:
         return None
     reason = "Operation is not implemented, or supported, or enabled."
-    return Refused(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
+    return ServiceRefusal(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
 
 
-def _answers(session: FakeSession, body: Message) -> Verdict:
+def _answers(session: FakeSession, body: Message) -> _Verdict:
     """The function responses among the parts of a conversation."""
     for content in body.get("turns") or []:
         for part in content.get("parts") or []:
@@ -367,7 +389,7 @@ def _answers(session: FakeSession, body: Message) -> Verdict:
     return None
 
 
-def _reference(answer: Message) -> Verdict:
+def _reference(answer: Message) -> _Verdict:
     """A key ``$ref`` in a response is the display name of one of its parts."""
     names = {
         held.get("displayName")
@@ -378,7 +400,7 @@ def _reference(answer: Message) -> Verdict:
     for name in _references(answer.get("response")):
         if name not in names:
             reason = f"The referenced name `{name}` does not match to a display_name"
-            return Refused(
+            return ServiceRefusal(
                 1007, reason, "a key $ref in a response names a part; send other references as text"
             )
     return None
@@ -393,28 +415,28 @@ def _references(value: object) -> Iterator[object]:
         yield from _references(inner)
 
 
-def _responses(session: FakeSession, body: Message) -> Verdict:
+def _responses(session: FakeSession, body: Message) -> _Verdict:
     for response in body.get("functionResponses") or []:
         if "scheduling" in response and session.profile.scheduling == "refused":
             reason = "Function response scheduling is not supported for this model."
-            return Refused(1007, reason, "leave scheduling out of the response")
+            return ServiceRefusal(1007, reason, "leave scheduling out of the response")
         if (refused := _reference(response)) is not None:
             return refused
         for part in response.get("parts") or []:
             mime = (part.get("inlineData") or part.get("fileData") or {}).get("mimeType")
             if mime not in session.profile.media:
-                return Refused(1007, INVALID, f"this model reads no {mime} in FunctionResponse.parts")
+                return ServiceRefusal(1007, _INVALID, f"this model reads no {mime} in FunctionResponse.parts")
     return None
 
 
-def _update(session: FakeSession, _: Message) -> Verdict:
+def _update(session: FakeSession, _: Message) -> _Verdict:
     if session.profile.context_update != "refused":
         return None
     reason = 'Invalid JSON payload received. Unknown name "contextUpdate": Cannot find field.'
-    return Refused(1007, reason, "only 3.8 and later take contextUpdate")
+    return ServiceRefusal(1007, reason, "only 3.8 and later take contextUpdate")
 
 
-MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
+_MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], _Verdict], ...]] = {
     "clientContent": (_affective, _roles, _mid_session, _seeded_calls, _answers),
     "realtimeInput": (_affective, _chunks, _activity, _rate, _blocked),
     "toolResponse": (_responses,),
@@ -424,10 +446,10 @@ MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
 
 # -- the schemas of parameters
 
-FORMATS = {"STRING": {"enum", "date-time"}}  # what the Gemini API takes; numbers take any
+_FORMATS = {"STRING": {"enum", "date-time"}}  # what the Gemini API takes; numbers take any
 
 
-def parameters_fault(parameters: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
+def parameters_fault(parameters: Message | None, path: str, *, vertex: bool = False) -> ServiceRefusal | None:
     """The first thing in a function's ``parameters`` that the service would close for; ``None`` if nothing is.
 
     An OBJECT without properties is taken here and nowhere below: 2.5 native audio completed a setup with one and
@@ -443,26 +465,26 @@ def takes_nothing(parameters: Message | None) -> bool:
     return "properties" in (parameters or {}) and kind == "OBJECT" and set(said) <= {"description", "title"}
 
 
-def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
+def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> ServiceRefusal | None:
     """The first thing in this schema that the service would close for; ``None`` if nothing is."""
     if schema is None:
         return None
     kind = str(schema.get("type") or "").upper()
     if kind == "ARRAY" and "items" not in schema:
-        return Refused(1007, f"* {path}.items: missing field.", "an ARRAY says what its items are")
+        return ServiceRefusal(1007, f"* {path}.items: missing field.", "an ARRAY says what its items are")
     properties = schema.get("properties") or {}
     if kind == "OBJECT" and "properties" in schema and not properties:
-        return Refused(
+        return ServiceRefusal(
             1007, f"* {path}.properties: should be non-empty for OBJECT type", "leave parameters out"
         )
     missing = [name for name in schema.get("required") or [] if name not in properties]
     if missing:
         reason = f"* {path}.required[0]: property is not defined"
-        return Refused(1007, reason, f"required names {missing[0]!r}, which is not a property")
+        return ServiceRefusal(1007, reason, f"required names {missing[0]!r}, which is not a property")
     wrong = schema.get("format")
-    if wrong is not None and not vertex and kind in FORMATS and wrong not in FORMATS[kind]:
+    if wrong is not None and not vertex and kind in _FORMATS and wrong not in _FORMATS[kind]:
         reason = f"* {path}.format: only 'enum' and 'date-time' are supported for STRING type"
-        return Refused(1007, reason, f"the format {wrong!r}")
+        return ServiceRefusal(1007, reason, f"the format {wrong!r}")
     inner = [(f"{path}.properties[{name}]", each) for name, each in properties.items()]
     inner += [(f"{path}.items", schema["items"])] if "items" in schema else []
     inner += [(f"{path}.any_of[{n}]", each) for n, each in enumerate(schema.get("anyOf") or [])]

@@ -6,7 +6,7 @@ from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 
-from .conversation_script import Script, User, play
+from .conversation_script import ConversationScript, User, play
 from .fake_session import FakeSession
 from .hang_detection import outwait
 
@@ -17,7 +17,7 @@ class SessionRegistry:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.sessions: list[FakeSession] = []
-        self.script: Script | None = None
+        self.script: ConversationScript | None = None
         self._users: dict[FakeSession, User] = {}  # of the conversations that follow a script
 
     def resumable(self, setup: Message) -> FakeSession | None:
@@ -60,7 +60,7 @@ class SessionRegistry:
             self.service.start_task(self._play, self.script, user)
         return session
 
-    async def _play(self, script: Script, user: User) -> None:
+    async def _play(self, script: ConversationScript, user: User) -> None:
         await play(script, user)
         await outwait(self.service, user.session, lambda: all(each.done for each in self._users.values()))
 

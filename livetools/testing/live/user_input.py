@@ -18,7 +18,7 @@ from livetools.testing.wire import Message
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz
-DEFAULT_RATE = 16000  # Hz: of sound whose MIME type names none
+USER_RATE = 16000  # Hz: of sound whose MIME type names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ContentAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class SpeechChange:
     """The user begins to speak, or has ended; ``offset`` seconds into the stream, where a detector heard it.
 
     ``by_stream``: it ended because the stream did.
@@ -56,10 +56,10 @@ class Speech:
     by_stream: bool = False
 
 
-Heard: TypeAlias = Responses | TextComplete | NothingSaid | ContentAdded | Speech
+Heard: TypeAlias = Responses | TextComplete | NothingSaid | ContentAdded | SpeechChange
 
 
-class Input:
+class UserInput:
     """What was heard of the user on one connection.
 
     A turn by voice is complete when the detector hears the end of speech, at ``activityEnd``, and at
@@ -127,14 +127,14 @@ class Input:
         """``realtimeInput``: text is a turn, sound waits for its end."""
         if "activityStart" in body:
             self.in_activity = True
-            yield Speech("START")
+            yield SpeechChange("START")
         for blob in [body["audio"]] if "audio" in body else (body.get("mediaChunks") or [])[:1]:
             yield from self._sound(blob)
         if "text" in body:
             yield from self._text(str(body["text"]))
         if "activityEnd" in body:
             self.in_activity = False
-            yield Speech("END")
+            yield SpeechChange("END")
         if body.get("audioStreamEnd"):
             yield from self._stream_ends()
 
@@ -181,12 +181,12 @@ class Input:
         if self._stream_had_turn and not self._in_speech:
             del self.audio[:-LEAD_IN]  # the silence between two turns belongs to neither
 
-    def _edge(self, edge: Edge) -> Speech:
+    def _edge(self, edge: Edge) -> SpeechChange:
         self._in_speech = edge.kind == "start"
         if self._in_speech:
-            return Speech("START", edge.offset)
+            return SpeechChange("START", edge.offset)
         self._stream_had_turn = True
-        return Speech("END", edge.offset)
+        return SpeechChange("END", edge.offset)
 
     def _stream_ends(self) -> Iterator[Heard]:
         pending = self._in_speech or not self._stream_had_turn
@@ -196,10 +196,10 @@ class Input:
         if not pending or self.empty:
             self.audio.clear()
         else:
-            yield Speech("END", by_stream=True)
+            yield SpeechChange("END", by_stream=True)
 
 
 def rate_of(mime: str) -> int:
     """The sample rate that a MIME type names; 16 kHz where it names none."""
     found = re.search(r"rate=([1-9][0-9]{0,5})(?![0-9])", mime)
-    return int(found[1]) if found else DEFAULT_RATE
+    return int(found[1]) if found else USER_RATE

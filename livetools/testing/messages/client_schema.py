@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from livetools.setup.sdk.generated_tables import tables
-from livetools.testing.wire import Message, Refused, camel, cut, snake
+from livetools.testing.wire import Message, ServiceRefusal, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
 # A lower-case type is a scalar, `struct` and `any` are taken as they are, a capital is a message or an enum.
@@ -180,17 +180,21 @@ class _Reading:
     """One frame being read: which API, and what was wrong with it (the service tells only the first)."""
 
     vertex: bool
-    faults: list[Refused] = field(default_factory=list)
+    faults: list[ServiceRefusal] = field(default_factory=list)
 
     def unknown(self, name: str, path: str, ending: str, why: str) -> None:
         place = f" at '{path}'" if path else ""
         self.faults.append(
-            Refused(1007, f'Invalid JSON payload received. Unknown name "{name}"{place}: {ending}', why)
+            ServiceRefusal(
+                1007, f'Invalid JSON payload received. Unknown name "{name}"{place}: {ending}', why
+            )
         )
 
     def invalid(self, path: str, type_: str, value: object, why: str) -> None:
         shown = f'"{value}"' if isinstance(value, str) else str(value).lower()
-        self.faults.append(Refused(1007, f"Invalid value at '{path}' ({type_}), {cut(shown, 60)}", why))
+        self.faults.append(
+            ServiceRefusal(1007, f"Invalid value at '{path}' ({type_}), {cut(shown, 60)}", why)
+        )
 
     def full_name(self, type_: str) -> str:
         package = "google.cloud.aiplatform.v1beta1" if self.vertex else "google.ai.generativelanguage.v1beta"
@@ -199,7 +203,7 @@ class _Reading:
 
 def read(
     message: Mapping[str, Any], *, vertex: bool = False, root: str = "ClientMessage"
-) -> tuple[Message, list[Refused]]:
+) -> tuple[Message, list[ServiceRefusal]]:
     """The message in camelCase throughout, and everything the service would close for, first things first.
 
     ``root`` is the message's type. For a server that forgives: fields that nobody knows stay as they came,

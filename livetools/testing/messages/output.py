@@ -164,7 +164,7 @@ def turn_complete(usage: Message, status: Message) -> Message:
 # -- the conversation
 
 
-class Mark:
+class Moment:
     """A moment of a conversation, to which a handle leads back."""
 
     def __init__(self, length: int) -> None:
@@ -179,17 +179,17 @@ class History(list[Message]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._marks: list[Mark] = []  # in the conversation as it is now
+        self._marks: list[Moment] = []  # in the conversation as it is now
         self._begin = 0  # of the window: what comes before was compressed away
         self._sizes: list[int] = []  # of each content, in characters
         self._characters = 0  # in the window
 
-    def mark(self) -> Mark:
+    def mark(self) -> Moment:
         """This moment, for :meth:`restore`."""
-        self._marks.append(Mark(len(self)))
+        self._marks.append(Moment(len(self)))
         return self._marks[-1]
 
-    def restore(self, mark: Mark) -> None:
+    def restore(self, mark: Moment) -> None:
         """Go back to that moment. Marks of what came later still lead there."""
         if mark.contents is None and mark.length == len(self):
             return

@@ -13,7 +13,7 @@ import anyio
 from livetools.setup.model_profiles import ModelProfile
 from livetools.testing.wire import Message, readable
 
-ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
+_ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
 
 State = Literal["open", "answered", "cancelled", "lost"]
 
@@ -166,7 +166,7 @@ async def until_read(ping: Callable[[], Awaitable[bool]], calls: Iterable[FakeCa
 
     The first pong proves that its library has read so far; the next ones prove that its event loop has run since.
     """
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         if not await ping():
             return
     for call in calls:

@@ -17,7 +17,7 @@ class TurnCancelled(Exception):
     """The call was cancelled, or its connection is lost. A pretend model need not catch it."""
 
 
-class Talk(Protocol):
+class TurnChannel(Protocol):
     """What a turn speaks through: a Live session, or one request by REST."""
 
     @property
@@ -81,7 +81,7 @@ class Turn:
             print(await session.ask("Is the weather good?"))
     """
 
-    def __init__(self, session: Talk, text: str = "", audio: bytes = b"") -> None:
+    def __init__(self, session: TurnChannel, text: str = "", audio: bytes = b"") -> None:
         self.session = session
         self.text = text
         self.audio = audio
@@ -163,5 +163,5 @@ class Turn:
         await self.session.fault(self, kind)
 
 
-Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+ModelFunction: TypeAlias = Callable[[Turn], Awaitable[None]]
 """A pretend model: it answers one turn of the user."""

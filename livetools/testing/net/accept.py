@@ -12,13 +12,13 @@ from anyio.abc import ByteStream, SocketStream
 from anyio.streams.tls import TLSStream
 from websockets.http11 import Request
 
-from livetools.testing.wire import SILENT
+from livetools.testing.wire import REQUEST_TIMEOUT
 
-from .connection import Connection, Receiver
+from .connection import Receiver, ServerConnection
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
 HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
-BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
+_BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 TLS_HELLO = b"\x16\x03"  # a record of a handshake, of any version
 TLS_TO_PLAIN = (
     "a client spoke TLS (https://, wss://) to a plain port: start the server with TLS (livetools serve --tls, or "
@@ -28,7 +28,7 @@ PLAIN_TO_TLS = (
     "a client spoke plain HTTP to a port with TLS: let it use https:// and wss://, or start without TLS"
 )
 INTERNAL = "Internal error encountered."
-CLOSING = 0.25  # seconds that clients are given to answer the last close
+_CLOSING = 0.25  # seconds that clients are given to answer the last close
 
 
 class Acceptor:
@@ -42,7 +42,7 @@ class Acceptor:
 
     def __init__(
         self,
-        admit: Callable[[Connection, Request], AbstractAsyncContextManager[Receiver]],
+        admit: Callable[[ServerConnection, Request], AbstractAsyncContextManager[Receiver]],
         http: Callable[[ByteStream, bytes], Awaitable[None]],
         failed: Callable[[Exception], None],
         secured: Callable[[], ssl.SSLContext | None] = lambda: None,
@@ -51,7 +51,7 @@ class Acceptor:
     ) -> None:
         self._admit, self._http, self._failed, self._note = admit, http, failed, note
         self._secured, self._lag = secured, lag
-        self.connections: set[Connection] = set()
+        self.connections: set[ServerConnection] = set()
         self._count = 0
 
     async def serve(self, stream: SocketStream) -> None:
@@ -59,15 +59,15 @@ class Acceptor:
         secured: ByteStream = stream
         try:
             try:
-                with anyio.move_on_after(SILENT) as silence:
+                with anyio.move_on_after(REQUEST_TIMEOUT) as silence:
                     secured = await self._secure(stream)
                     head = await _read_head(secured)
                 if silence.cancelled_caught:
-                    return self._note(f"a client sent no request within {SILENT:g} s")
+                    return self._note(f"a client sent no request within {REQUEST_TIMEOUT:g} s")
                 if head == TLS_HELLO:
                     self._note(TLS_TO_PLAIN)
                     # In plain HTTP, as web servers do: its TLS says so at once.
-                    await secured.send(BAD_REQUEST)
+                    await secured.send(_BAD_REQUEST)
                     return None
                 if head is None:
                     await secured.send(HEAD_TOO_LONG)
@@ -96,15 +96,15 @@ class Acceptor:
 
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
         self._count += 1
-        connection = Connection(self._count, stream)
+        connection = ServerConnection(self._count, stream)
         request = await connection.accept(head)
         if request is None:
             return
         self.connections.add(connection)
         try:
             async with self._admit(connection, request) as receiver:
-                if not await connection.receive(receiver, lag=self._lag(), first_within=SILENT):
-                    self._note(f"connection {connection.number}: no message within {SILENT:g} s")
+                if not await connection.receive(receiver, lag=self._lag(), first_within=REQUEST_TIMEOUT):
+                    self._note(f"connection {connection.number}: no message within {REQUEST_TIMEOUT:g} s")
                     await connection.close(1008, "The first message did not come in time.")
         except Exception as error:
             self._failed(error)
@@ -117,7 +117,7 @@ class Acceptor:
         standing = list(self.connections)
         for connection in standing:
             await connection.close(1001, "The fake server stops.")
-        with anyio.move_on_after(CLOSING):
+        with anyio.move_on_after(_CLOSING):
             for connection in standing:
                 await connection.ended.wait()
         for connection in standing:

@@ -22,9 +22,9 @@ from livetools.setup.install_hints import install
 if TYPE_CHECKING:
     import trustme
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 
-NAMES = ("localhost", "127.0.0.1", "::1")
+_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def certificates(directory: Path | None = None, host: str | None = None) -> Cert
     if authority is None or path is None:
         authority = trustme.CA()
         path = _temporary(authority)
-    names = NAMES if host is None or host in NAMES else (*NAMES, host)
+    names = _NAMES if host is None or host in _NAMES else (*_NAMES, host)
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(*names).configure_cert(server)
     client = ssl.create_default_context()
@@ -73,7 +73,7 @@ def _kept(directory: Path) -> tuple[trustme.CA, str] | tuple[None, None]:
         if not public.exists() or public.read_bytes() != certificate:
             public.write_bytes(certificate)
     except (OSError, ValueError) as error:
-        logger.warning("the certificate authority is a new one: %s cannot be used: %s", both, error)
+        log.warning("the certificate authority is a new one: %s cannot be used: %s", both, error)
         return None, None
     return authority, str(public)
 

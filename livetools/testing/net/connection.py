@@ -26,14 +26,14 @@ from livetools.transport.websocket import quiet_logger
 _tokens = itertools.count()  # what pings say
 
 BREATH = 256 * 1024  # bytes that may wait to be written together
-MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
-BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+_MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
+_BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 NO_CODE, BROKEN = 1005, (1006, 1015)  # codes that no close frame may carry
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
-class Gone(Exception):
+class SocketClosed(Exception):
     """The socket is closed: nothing can be sent on it."""
 
 
@@ -46,7 +46,7 @@ class _Protocol(ServerProtocol):
         super().recv_frame(frame)
 
 
-class Connection:
+class ServerConnection:
     """A websocket to one client. Methods may be called from any task; frames leave in the order of the calls.
 
     ``number`` counts sockets over the life of the server. ``closed_by`` is ``None`` while it is open, then
@@ -61,7 +61,7 @@ class Connection:
         self.silent_until = 0.0  # a stall, by the server's clock
         self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
-        self._protocol = _Protocol(max_size=MAX_MESSAGE, logger=quiet_logger())
+        self._protocol = _Protocol(max_size=_MAX_MESSAGE, logger=quiet_logger())
         self._lock = anyio.Lock(fast_acquire=True)
         self._together = 0  # how many are sending what may leave in one write
         self._held = 0  # bytes that wait for the others
@@ -85,14 +85,14 @@ class Connection:
         if request is not None:
             self._protocol.send_response(self._protocol.accept(request))
         elif not any(self._protocol.writes):  # an empty one means the end of the stream
-            self._protocol.writes.append(BAD_REQUEST)
+            self._protocol.writes.append(_BAD_REQUEST)
         await self._flush()
         return request if self.open else None
 
     async def send(self, data: bytes, *, text: bool = False) -> None:
-        """Send one frame, whole or not at all; raises :class:`Gone`. Cancelling waits until it is written."""
+        """Send one frame, whole or not at all; raises :class:`SocketClosed`. Cancelling waits until it is written."""
         if not self.open:
-            raise Gone(f"connection {self.number} is closed")
+            raise SocketClosed(f"connection {self.number} is closed")
         (self._protocol.send_text if text else self._protocol.send_binary)(data)
         self._held += len(data)
         if not self._together or self._held > BREATH:
@@ -100,7 +100,7 @@ class Connection:
 
     @contextlib.asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """What is sent inside may leave in one write, at the latest at the end; raises :class:`Gone` as ``send`` does.
+        """What is sent inside may leave in one write, at the latest at the end. Raises :class:`SocketClosed`.
 
         A write costs more than all else that a frame needs: it wakes the reader, who may share the processor.
         """
@@ -117,7 +117,7 @@ class Connection:
     async def _written(self) -> None:
         await self._flush()
         if not self.open:
-            raise Gone(f"connection {self.number} broke")
+            raise SocketClosed(f"connection {self.number} broke")
 
     async def send_half(self, data: bytes) -> None:
         """Write the first half of a frame, and break the line."""

@@ -13,7 +13,7 @@ from anyio.abc import SocketListener, SocketStream, TaskGroup
 from livetools.log import get_logger
 from livetools.session.running.task_host import Host
 
-logger = get_logger("livetools.testing")
+log = get_logger("livetools.testing")
 
 RETRY = 0.1  # seconds before another try, where the system had no means to accept a connection
 
@@ -140,7 +140,5 @@ async def _listen(
         except (OSError, anyio.BrokenResourceError) as error:
             # On trio anyio raises the latter, with the system's error as its cause.
             reason = error if isinstance(error, OSError) else error.__cause__
-            logger.warning(
-                "no connection can be accepted now: %s", getattr(reason, "strerror", None) or error
-            )
+            log.warning("no connection can be accepted now: %s", getattr(reason, "strerror", None) or error)
             await anyio.sleep(RETRY)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .fill_arguments import Reader
+from .fill_arguments import QuestionReader
 from .words import GENERIC, Token, clauses, content, parts, same, tokens
 
 Declaration: TypeAlias = Mapping[str, Any]  # a function declaration, camelCase
@@ -100,7 +100,7 @@ def _readable(schema: object) -> dict[str, Any]:
 
 def _filled(sequence: Sequence[Token], declaration: Declaration) -> Guess:
     name = str(declaration["name"])
-    reader = Reader(sequence, [name, *parts(name)])
+    reader = QuestionReader(sequence, [name, *parts(name)])
     args, missing = reader.arguments(schema_of(declaration))
     return Guess(name, args, missing)
 

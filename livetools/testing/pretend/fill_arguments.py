@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from .words import GENERIC, PREPOSITIONS, STOP, Kind, Token, parts, same
+from .words import GENERIC, PREPOSITIONS, STOP, Token, WordKind, parts, same
 
-MISSING: Final = object()
+_MISSING: Final = object()
 
 # What a word before a value says about the parameter that it is meant for.
 _MEANT = {
@@ -30,10 +30,10 @@ _MEANT = {
 _FREE = {
     "text", "message", "query", "question", "note", "content", "body", "title", "topic", "prompt", "description",
 }  # fmt: skip
-_FORMATS: Mapping[str, Kind] = {
+_FORMATS: Mapping[str, WordKind] = {
     "date": "date", "date-time": "date", "time": "time", "email": "email", "uri": "url",
 }  # fmt: skip
-_LIKED: Mapping[Kind, set[str]] = {
+_LIKED: Mapping[WordKind, set[str]] = {
     "email": {"email", "mail", "to", "recipient"}, "url": {"url", "link", "uri", "website"}, "date": {"date", "day"},
 }  # fmt: skip
 _SAYS_NO = {"no", "not", "without", "don't", "never"}
@@ -78,7 +78,7 @@ class _Span:
     rank: int
 
 
-class Reader:
+class QuestionReader:
     """Reads values out of a question, each piece of it once.
 
     ``spoken`` are words that belong to the function itself (its name), and so are nobody's value.
@@ -101,9 +101,9 @@ class Reader:
         explicit = {name: self._explicit(name, properties[name]) for name in properties}
         for name in sorted(properties, key=lambda name: name not in required):
             value, lacking = explicit[name], [path + name]
-            if value is MISSING:
+            if value is _MISSING:
                 value, lacking = self._value(path + name, properties[name], name in required)
-            if value is not MISSING:
+            if value is not _MISSING:
                 found[name] = value
             elif name in required:
                 missing += lacking
@@ -121,21 +121,21 @@ class Reader:
                 continue
             if at < len(self.tokens) and at not in self.used:
                 run = self._run(at, free=False) or [at]
-                said = Reader([replace(self.tokens[i], first=False) for i in run])
+                said = QuestionReader([replace(self.tokens[i], first=False) for i in run])
                 value, _ = said._value(name, schema, True)
-                if value is not MISSING:
+                if value is not _MISSING:
                     self.used.update(range(here, run[-1] + 1))
                     return value
-        return MISSING
+        return _MISSING
 
     def _value(self, path: str, schema: Mapping[str, Any], required: bool) -> tuple[Any, list[str]]:
-        """A value for one parameter, or MISSING and the names that are."""
+        """A value for one parameter, or _MISSING and the names that are."""
         name = path.rsplit(".", 1)[-1]
         kind = _kind(schema)
-        value: Any = MISSING
+        value: Any = _MISSING
         if schema.get("anyOf"):
             values = (self._value(path, variant, required)[0] for variant in schema["anyOf"])
-            value = next((each for each in values if each is not MISSING), MISSING)
+            value = next((each for each in values if each is not _MISSING), _MISSING)
         elif schema.get("enum"):
             value = self._enum(name, schema["enum"])
         elif kind == "OBJECT":
@@ -155,16 +155,16 @@ class Reader:
         found, missing = self.arguments(schema, path + ".")
         if missing:
             self.used = before
-            return MISSING, missing
-        return (found or MISSING), [path]
+            return _MISSING, missing
+        return (found or _MISSING), [path]
 
     def _array(self, path: str, schema: Mapping[str, Any]) -> object:
         values: list[Any] = []
         while True:
             before = len(self.used)
             value, _ = self._value(path, schema.get("items") or {"type": "STRING"}, False)
-            if value is MISSING or len(self.used) == before:
-                return values or MISSING
+            if value is _MISSING or len(self.used) == before:
+                return values or _MISSING
             values.append(value)
 
     # -- one kind after another
@@ -179,7 +179,7 @@ class Reader:
         if whole:
             numbers = [(token, at) for token, at in numbers if float(token.text).is_integer()]
         if not numbers:
-            return MISSING
+            return _MISSING
         token, at = min(numbers, key=lambda each: (not self._beside(each[1], name), each[1]))
         self.used.add(at)
         number = float(token.text)
@@ -197,14 +197,14 @@ class Reader:
             if token.kind == "word" and any(same(token.text, part) for part in parts(name) if len(part) > 2):
                 before = self.tokens[at - 1].lower if at else ""
                 return before not in _SAYS_NO
-        return False if required else MISSING
+        return False if required else _MISSING
 
     def _enum(self, name: str, values: Sequence[Any]) -> object:
         found = [
             (value, span) for value in values for span in self._mentions(parts(str(value)) or [str(value)])
         ]
         if not found:
-            return MISSING
+            return _MISSING
         value, span = min(
             found, key=lambda each: (-self._affinity(name, each[1]), -len(each[1].at), each[1].at.start)
         )
@@ -243,12 +243,12 @@ class Reader:
         if not required:
             spans = [s for s in spans if s.rank == 0 or self._affinity(name, s) > 0]
         if not spans:
-            return MISSING
+            return _MISSING
         span = min(spans, key=lambda s: (-self._affinity(name, s), s.rank, s.at.start))
         self.used.update(span.at)
         return span.text
 
-    def _exact(self, kind: Kind, required: bool) -> list[_Span]:
+    def _exact(self, kind: WordKind, required: bool) -> list[_Span]:
         return [*self._literals([kind], 0), *(self._quotes() if required else ())]
 
     def _texts(self, name: str, required: bool) -> list[_Span]:
@@ -264,7 +264,7 @@ class Reader:
 
     # -- where strings may be
 
-    def _literals(self, kinds: Iterable[Kind], rank: int) -> Iterator[_Span]:
+    def _literals(self, kinds: Iterable[WordKind], rank: int) -> Iterator[_Span]:
         wanted = set(kinds)
         for at, token in enumerate(self.tokens):
             if token.kind in wanted and at not in self.used:

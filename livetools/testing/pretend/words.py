@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["quote", "url", "email", "date", "time", "number", "word", "mark"]
+WordKind: TypeAlias = Literal["quote", "url", "email", "date", "time", "number", "word", "mark"]
 
 _TOKEN = re.compile(
     r"""
@@ -70,7 +70,7 @@ _UNITS = (
 class Token:
     """A piece of the question. ``first`` says that it begins a sentence, ``at`` its place among the tokens."""
 
-    kind: Kind
+    kind: WordKind
     text: str
     at: int
     first: bool = False

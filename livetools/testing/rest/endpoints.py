@@ -14,21 +14,21 @@ import anyio
 from anyio.abc import ByteStream
 
 from livetools.setup.model_profiles import find
-from livetools.testing.live.refusals import BAD_NAME, NAME, parameters_fault
+from livetools.testing.live.refusals import BAD_NAME, FUNCTION_NAME, parameters_fault
 from livetools.testing.messages import client_schema
 from livetools.testing.service import Service
-from livetools.testing.wire import Message, Refused
+from livetools.testing.wire import Message, ServiceRefusal
 
-from .contents import contents_fault
 from .http import Chunks, HttpError, HttpRequest, error, json_body, read_request, respond
-from .request import RestRequest
+from .request import RestChannel
+from .request_contents import contents_fault
 
 _GENERATE = re.compile(
     r"/(?P<version>v\w+)/(?:.+/)?models/(?P<model>[^/:]+)[:/](?P<verb>(?:streamG|g)enerateContent)$"
 )
 _MODELS = re.compile(r"/(?P<version>v\w+)/models(?:/(?P<model>[^/:]+))?$")
 _TOKENS = re.compile(r"/(?P<version>v\w+)/auth_tokens$")
-LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1-flash-live-preview")
+_LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1-flash-live-preview")
 
 
 async def serve(service: Service, stream: ByteStream, head: bytes) -> None:
@@ -68,7 +68,7 @@ def _mint(service: Service, request: HttpRequest) -> Message:
 
 
 def _models(found: re.Match[str]) -> Message:
-    names = LISTED if found["model"] is None else (found["model"],)
+    names = _LISTED if found["model"] is None else (found["model"],)
     models = [
         {
             "name": f"models/{name}",
@@ -112,14 +112,14 @@ async def _generate(service: Service, stream: ByteStream, request: HttpRequest, 
         raise _schema_error(faults)
     if service.strict:
         _check(body, found)
-    exchange = RestRequest(service, body, found["model"])
+    exchange = RestChannel(service, body, found["model"])
     if found["verb"] == "generateContent":
         await _whole(exchange, stream)
     else:
         await _streamed(exchange, stream, sse=request.query.get("alt") == "sse")
 
 
-async def _whole(exchange: RestRequest, stream: ByteStream) -> None:
+async def _whole(exchange: RestChannel, stream: ByteStream) -> None:
     parts: list[Message] = []
 
     async def keep(part: Message) -> None:
@@ -132,7 +132,7 @@ async def _whole(exchange: RestRequest, stream: ByteStream) -> None:
     await respond(stream, 200, exchange.response(parts, last=True))
 
 
-async def _streamed(exchange: RestRequest, stream: ByteStream, *, sse: bool) -> None:
+async def _streamed(exchange: RestChannel, stream: ByteStream, *, sse: bool) -> None:
     """A response object a part, the last with the finish reason; an array where no events are asked for."""
     chunks = Chunks(stream, "text/event-stream" if sse else "application/json; charset=UTF-8")
     held: list[Message] = []
@@ -162,7 +162,7 @@ async def _streamed(exchange: RestRequest, stream: ByteStream, *, sse: bool) -> 
     await chunks.end()
 
 
-def _schema_error(faults: list[Refused]) -> HttpError:
+def _schema_error(faults: list[ServiceRefusal]) -> HttpError:
     violations = [{"description": fault.reason} for fault in faults]
     details = {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": violations}
     return error(400, "\n".join(fault.reason for fault in faults), [details])
@@ -182,7 +182,7 @@ def _check(body: Message, found: re.Match[str]) -> None:
     for n, tool in enumerate(body.get("tools") or []):
         for m, declaration in enumerate(tool.get("functionDeclarations") or []):
             path = f"tools[{n}].function_declarations[{m}]"
-            if not NAME.fullmatch(declaration.get("name") or ""):
+            if not FUNCTION_NAME.fullmatch(declaration.get("name") or ""):
                 raise error(400, f"* GenerateContentRequest.{path}.name: {BAD_NAME}\n")
             if wrong := parameters_fault(
                 declaration.get("parameters"), f"GenerateContentRequest.{path}.parameters"

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import anyio
 from anyio.abc import ByteStream
 
-from livetools.testing.wire import SILENT, Message, Refused, decode, utf8
+from livetools.testing.wire import REQUEST_TIMEOUT, Message, ServiceRefusal, decode, utf8
 
 BODY_LIMIT = 64 * 1024 * 1024  # bytes of a request's body
 LINE_LIMIT = 4 * 1024  # bytes of a line between two chunks
@@ -29,7 +29,7 @@ REASONS = {
     501: "Not Implemented",
     503: "Service Unavailable",
 }
-STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 500: "INTERNAL"}
+_STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 500: "INTERNAL"}
 
 
 class HttpError(Exception):
@@ -42,7 +42,7 @@ class HttpError(Exception):
 
 def error(status: int, message: str, details: Iterable[Message] = ()) -> HttpError:
     """An error as the service words one."""
-    body: Message = {"code": status, "message": message, "status": STATUS.get(status, "UNKNOWN")}
+    body: Message = {"code": status, "message": message, "status": _STATUS.get(status, "UNKNOWN")}
     return HttpError(status, {"error": body | ({"details": list(details)} if details else {})})
 
 
@@ -106,7 +106,7 @@ class _Bytes:
         """Read more. Bytes that were taken are dropped here, once a read and not once a piece."""
         del self._buffer[: self._at]
         self._at = 0
-        with anyio.move_on_after(SILENT):
+        with anyio.move_on_after(REQUEST_TIMEOUT):
             self._buffer += await self._stream.receive()
             return
         raise anyio.EndOfStream  # as if it had gone
@@ -136,7 +136,7 @@ def json_body(request: HttpRequest) -> Message:
     """The JSON object in a request's body, ``{}`` if the body is empty. Raises ``HttpError``."""
     try:
         return decode(request.body or b"{}")
-    except Refused as refusal:
+    except ServiceRefusal as refusal:
         raise error(400, f"{refusal.reason} ({refusal.why})") from None
 
 

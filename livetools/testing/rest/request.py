@@ -17,15 +17,15 @@ from livetools.testing.model.turn import Turn, TurnCancelled
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 
-from .contents import last_turn, merged, parts_of
 from .http import HttpError, error
+from .request_contents import last_turn, merged, parts_of
 
 
 class _Paused(TurnCancelled):
     """The rest of the turn waits for the answers that the next request brings."""
 
 
-class RestRequest:
+class RestChannel:
     """What a :class:`Turn` speaks through when it came by REST: the same verbs as a Live session.
 
     What only a socket can do (raw frames, cancellations, goAway) does nothing; ``close`` and ``drop`` are

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from livetools.setup.plan_fields import Expected, check
+from livetools.setup.plan_fields import ValueCheck, check
 
 
 @dataclass(slots=True)
@@ -47,9 +47,9 @@ def is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
-_SECONDS: Expected = is_time, "a number of seconds from 0 on, or math.inf"
-_OR_NONE: Expected = lambda value: value is None or is_time(value), f"{_SECONDS[1]}, or None"
-_EXPECTED: Mapping[str, Expected] = {
+_SECONDS: ValueCheck = is_time, "a number of seconds from 0 on, or math.inf"
+_OR_NONE: ValueCheck = lambda value: value is None or is_time(value), f"{_SECONDS[1]}, or None"
+_EXPECTED: Mapping[str, ValueCheck] = {
     "go_away": _SECONDS,
     "time_left": _OR_NONE,
     "handle": _OR_NONE,

@@ -169,8 +169,8 @@ def context_of(annotation: Any) -> type[ToolContext[Any]] | None:
 
 
 CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
-PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
-PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
+_PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID}
+_PLAIN |= {pathlib.Path, datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
 
 
 def is_plain(annotation: Any) -> bool:
@@ -181,7 +181,7 @@ def is_plain(annotation: Any) -> bool:
         return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return True
-    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
+    return isinstance(annotation, typing.Hashable) and annotation in _PLAIN
 
 
 class Argument(NamedTuple):

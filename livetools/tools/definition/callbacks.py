@@ -13,12 +13,12 @@ from livetools.tools.interface.context import ToolContext
 
 from .annotations import Unresolved, context_of, function_of, owner_of, resolve
 
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 #: The share of a name, 0 to 1, that a method must have in common with the one that was meant: helpers have less.
 MEANT = 0.76
 
-Place = Literal["", "positional", "keyword"]
+_Place = Literal["", "positional", "keyword"]
 
 
 def fits(function: Any, count: int) -> bool:
@@ -51,7 +51,7 @@ def with_context(
     return tuple(args), ({_named(function, signature): context} if place == "keyword" else {})
 
 
-def _context_place(function: Any, signature: inspect.Signature, count: int) -> Place:
+def _context_place(function: Any, signature: inspect.Signature, count: int) -> _Place:
     """How the function takes a context beside its ``count`` arguments.
 
     By position, where one parameter more is required, or the next one is a ``ToolContext`` by its annotation or is
@@ -59,7 +59,7 @@ def _context_place(function: Any, signature: inspect.Signature, count: int) -> P
     """
     if _named(function, signature):
         return "keyword"
-    positional = [p for p in signature.parameters.values() if p.kind in POSITIONAL]
+    positional = [p for p in signature.parameters.values() if p.kind in _POSITIONAL]
     if len(positional) <= count:
         return ""
     following = positional[count]

@@ -14,11 +14,11 @@ from typing import NamedTuple
 ARGUMENTS = (
     r"(?:(?:keyword|other|optional|required)\s+)?(?:args?|arguments?|params?|parameters?|kwargs)|inputs?"
 )
-OTHERS = r"returns?|yields?|raises?|exceptions?|receives|warns|examples?|notes?|see also|references|attributes|todo"
+_OTHERS = r"returns?|yields?|raises?|exceptions?|receives|warns|examples?|notes?|see also|references|attributes|todo"
 MARKED = r"(?:\#{1,6}\s*|[*_]{1,2})?"
 
 HEADING = re.compile(
-    rf"^(?P<indent>\s*){MARKED}(?P<title>{ARGUMENTS}|{OTHERS})(?!\w){MARKED}\s*(?P<colon>:?)\s*{MARKED}\s*(?P<rest>.*)$",
+    rf"^(?P<indent>\s*){MARKED}(?P<title>{ARGUMENTS}|{_OTHERS})(?!\w){MARKED}\s*(?P<colon>:?)\s*{MARKED}\s*(?P<rest>.*)$",
     re.IGNORECASE,
 )
 IS_ARGUMENTS = re.compile(ARGUMENTS, re.IGNORECASE)
@@ -42,7 +42,7 @@ TYPE = re.compile(  # what numpy's style has behind the colon
 )
 
 
-EMPTY = re.compile(r"[\W_]*(?:(?:todo|tbd|fixme|xxx)[\W_]*)?|_(?:description|summary)_", re.IGNORECASE)
+_EMPTY = re.compile(r"[\W_]*(?:(?:todo|tbd|fixme|xxx)[\W_]*)?|_(?:description|summary)_", re.IGNORECASE)
 
 
 class Sections(NamedTuple):
@@ -61,7 +61,7 @@ class Sections(NamedTuple):
         """Take the text of an argument."""
         if self.arguments.get(name):
             self.twice.append(name)
-        self.arguments[name] = "" if EMPTY.fullmatch(text) else text
+        self.arguments[name] = "" if _EMPTY.fullmatch(text) else text
 
 
 def split(lines: Sequence[str], names: Collection[str]) -> Sections:

@@ -28,7 +28,7 @@ NUMPY = re.compile(
 )
 SPHINX = re.compile(r"^[ \t]*:(returns?|yields?|raises?|except|exception)\b[^:\n]*:", re.MULTILINE)
 TITLES = {"return": "Returns", "yield": "Yields", "example": "Examples", "notes": "Note"}
-HEAD = re.compile(r"[\s#*_`'\"+•–—:@.\d)-]*(?:\w+[ ,]*){0,4}[`*'\"]*\s*(?:\([^)]*\))?[\s*_`'\"]*")
+_HEAD = re.compile(r"[\s#*_`'\"+•–—:@.\d)-]*(?:\w+[ ,]*){0,4}[`*'\"]*\s*(?:\([^)]*\))?[\s*_`'\"]*")
 
 
 LIBRARIES = frozenset(sys.stdlib_module_names) | {
@@ -121,7 +121,7 @@ def read(docstring: str | None, names: Collection[str] = ()) -> Described:
 def _narrow(line: str) -> str:
     """The line with ASCII spaces, and an ASCII colon after a heading or a name. A sentence keeps its own."""
     line = line.translate({0x3000: " ", 0xA0: " "})
-    while (head := line.partition("\uff1a")[0]) != line and HEAD.fullmatch(head):
+    while (head := line.partition("\uff1a")[0]) != line and _HEAD.fullmatch(head):
         text = line[len(head) + 1 :]
         line = f"{head}: {text}" if text and head.strip() else f"{head}:{text}"
     return line

@@ -10,7 +10,7 @@ from typing import Any
 
 from livetools.errors import ToolDefinitionError
 
-SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "input_schema", "inputSchema")
+_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "input_schema", "inputSchema")
 
 
 def declaration_of(target: Any) -> dict[str, Any] | None:
@@ -44,7 +44,7 @@ def _from_dict(target: Mapping[str, Any]) -> dict[str, Any] | None:
     name = target.get("name")
     if not isinstance(name, str):
         return None
-    given = [target[key] for key in SCHEMAS if target.get(key) is not None]
+    given = [target[key] for key in _SCHEMAS if target.get(key) is not None]
     if any(not isinstance(schema, Mapping) for schema in given):
         raise ToolDefinitionError(f"the parameters of {name!r} are not a JSON object")
     return {

@@ -12,12 +12,12 @@ from livetools.errors import ToolDefinitionError
 from livetools.setup.defaults import APPROVAL_TIMEOUT
 from livetools.setup.plan_fields import is_seconds
 
-from .callbacks import fits
+from .callbacks import fits, overrides
 
 BEHAVIORS = ("BLOCKING", "NON_BLOCKING", "BACKGROUND")
 SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")
 #: The service's rule for the names of functions.
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 
 
 class ToolOptions(TypedDict, total=False):
@@ -156,8 +156,8 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "approval_timeout": (is_seconds, "a number of seconds above 0"),
     "duplicates": (lambda v: v in ("run", "join"), "'run' or 'join'"),
     "executor": (
-        lambda v: v is None or callable(getattr(v, "submit", None)),
-        "a concurrent.futures.Executor",
+        lambda v: v is None or overrides(v, Executor, "submit"),
+        "a concurrent.futures.Executor, with submit()",
     ),
     "max_result_bytes": (_count, "a whole number above 0, or None"),
     "retries": (lambda v: _count(v) or (type(v) is int and v == 0), "a whole number from 0, or None"),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from livetools.setup.sdk.config_values import is_base64
 
-Part = dict[str, Any]  # a JSON object, in camelCase
+ResponsePart = dict[str, Any]  # a JSON object, in camelCase
 
 BYTES = bytes | bytearray | memoryview
 
@@ -59,10 +59,10 @@ class Unsayable(ValueError):
     """A value that has no form in which a model could read it. The text says what was there and what to return."""
 
 
-class Media(NamedTuple):
+class MediaPart(NamedTuple):
     """A part of a function response, and what the model reads in its place: its kind, its type and its size."""
 
-    part: Part
+    part: ResponsePart
     words: str
 
 
@@ -77,7 +77,7 @@ def type_of(data: bytes) -> str | None:
     return None
 
 
-def media_of(value: object) -> Media | None:
+def media_of(value: object) -> MediaPart | None:
     """The media that ``value`` is: encoded bytes, a ``PIL.Image``, google-genai's ``Part`` or ``Blob`` with data or a
     file, or the dict of such a part. ``None`` for anything else.
     """
@@ -98,7 +98,7 @@ def media_of(value: object) -> Media | None:
     return None
 
 
-def parts(items: Iterable[object]) -> tuple[Part, ...]:
+def parts(items: Iterable[object]) -> tuple[ResponsePart, ...]:
     """Each item as ``{"inlineData": {"mimeType": ..., "data": base64}}`` (or ``{"fileData": ...}``).
 
     Accepts ``(data, mime_type)``, the bytes of an image, sound, video or PDF, a ``PIL.Image``, such dicts in either
@@ -114,7 +114,7 @@ def is_function_response(value: object) -> bool:
     return kind.__name__ == "FunctionResponse" and str(kind.__module__).startswith("google.genai")
 
 
-def words_of(part: Part) -> str:
+def words_of(part: ResponsePart) -> str:
     """A part in words: its kind, its type and its size."""
     inline = part.get("inlineData")
     held = inline or part.get("fileData") or {}
@@ -125,11 +125,11 @@ def words_of(part: Part) -> str:
     return f"[{what}: {kind}, {len(inline['data'].rstrip('=')) * 3 // 4} bytes]"
 
 
-def _media(part: Part) -> Media:
-    return Media(part, words_of(part))
+def _media(part: ResponsePart) -> MediaPart:
+    return MediaPart(part, words_of(part))
 
 
-def _part(item: object) -> Part:
+def _part(item: object) -> ResponsePart:
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], BYTES):
         return _inline(item[0], item[1])
     if isinstance(item, BYTES | io.BytesIO):
@@ -175,7 +175,7 @@ def _blob(whole: Mapping[str, Any]) -> object:
     return next((whole[key] for key in _BLOBS if whole.get(key) is not None), None)
 
 
-def _shared(whole: Mapping[str, Any]) -> Part:
+def _shared(whole: Mapping[str, Any]) -> ResponsePart:
     return {key: _plain(whole[key]) for key in _SHARED if whole.get(key) is not None}
 
 
@@ -202,7 +202,7 @@ def _camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-def _inline(data: object, mime: object) -> Part:
+def _inline(data: object, mime: object) -> ResponsePart:
     if not isinstance(mime, str) or "/" not in mime:
         raise TypeError(f"a part of a ToolResult needs a MIME type such as 'image/png', not {mime!r}")
     if isinstance(data, BYTES):

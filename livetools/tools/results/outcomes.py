@@ -8,6 +8,7 @@ from __future__ import annotations
 from livetools.errors import ToolError
 from livetools.log import get_logger
 from livetools.protocol.calls.driver_actions import Outcome
+from livetools.protocol.messages.lenient_json import Json
 from livetools.protocol.messages.outgoing import EncodedJSON
 from livetools.protocol.messages.outgoing import encode as to_json
 from livetools.setup.defaults import RESPONSE_KEY
@@ -15,7 +16,7 @@ from livetools.setup.secrecy import place
 from livetools.tools.definition.tool_options import scheduling_of
 
 from .media import Unsayable, is_function_response, parts
-from .to_json import SIMPLE, Json, clean, place_of_failure, text, tool_error, words
+from .to_json import SIMPLE, clean, place_of_failure, text, tool_error, words
 from .tool_result import ToolResult
 from .truncation import shrink
 
@@ -23,7 +24,7 @@ __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts
 
 log = get_logger("livetools.calls")
 
-KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
+_KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
 
 
 def encode(value: object, key: str = "output") -> dict[str, Json]:
@@ -73,7 +74,7 @@ def _outcome(value: object, key: str) -> Outcome:
         return Outcome(failure(words(told)), told, result=value)
     if isinstance(value, BaseException):
         return Outcome({"error": said}, result=value)
-    is_response = type(said) is dict and (stands or not KEYS.isdisjoint(said))
+    is_response = type(said) is dict and (stands or not _KEYS.isdisjoint(said))
     done = Outcome(said if is_response else {key: said}, parts=tuple(found), result=value)
     if encoded is not None:
         done.encoded = encoded if is_response else to_json({key: EncodedJSON(encoded)})

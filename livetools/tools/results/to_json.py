@@ -58,22 +58,22 @@ from pydantic_core import PydanticSerializationError
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
+from livetools.protocol.messages.lenient_json import Json
 
-from .media import BYTES, Media, Part, Unsayable, is_function_response, media_of, parts
+from .media import BYTES, MediaPart, ResponsePart, Unsayable, is_function_response, media_of, parts
 from .tool_result import ToolResult
 
 log = get_logger("livetools.tools")
 
-Json: TypeAlias = Any  # any JSON value; a full type could not be indexed without a cast
 
 EXACT = 2**53  # whole numbers up to here are exact in a double
-DEEPEST = 60  # levels
-MOST = 10_000  # values of an iterator
+_DEEPEST = 60  # levels
+_MOST = 10_000  # values of an iterator
 LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, such as a range
-ALL = 200_000  # values in one result, then no further container is looked into
+MAX_VALUES = 200_000  # values in one result, then no further container is looked into
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 REFERENCE = "$ref"
-LARGE = 500  # values; a result of more is copied as a whole, if it can be
+_LARGE = 500  # values; a result of more is copied as a whole, if it can be
 _PLAIN = frozenset({dict, list})
 _NAMES = tuple(
     f'"{name}"'.encode() for name in ("$ref", "inlineData", "inline_data", "fileData", "file_data")
@@ -82,14 +82,14 @@ _LONG = b"0" * 16  # digits of a number that may lie beyond EXACT
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
-def clean(value: object) -> tuple[Json, list[Part], bytes | None]:
+def clean(value: object) -> tuple[Json, list[ResponsePart], bytes | None]:
     """``value`` as JSON, the media in it, and the text of that JSON if it had to be made. Raises :class:`Unsayable`,
     and what a user's object raises."""
-    if type(value) in _PLAIN and LARGE < _count(value) < ALL and (copied := _copy(value)) is not None:
+    if type(value) in _PLAIN and _LARGE < _count(value) < MAX_VALUES and (copied := _copy(value)) is not None:
         return copied[0], [], copied[1]
     if (simple := SIMPLE.get(type(value))) is not None:
         return simple(value), [], None
-    found: list[Part] = []
+    found: list[ResponsePart] = []
     return _clean(value, (_State(found),)), found, None
 
 
@@ -116,18 +116,19 @@ def _fails(value: object) -> bool:
 
 
 def _count(value: Any) -> int:
-    """The values and keys in a dict or list and in those inside of it, up to :data:`ALL` or a little more.
+    """The values and keys in a dict or list and in those inside of it, up to :data:`MAX_VALUES` or a little more.
 
-    :data:`ALL` where containers are nested more deeply than :data:`DEEPEST`: a copy of the whole would not cut them.
+    :data:`MAX_VALUES` where containers are nested more deeply than :data:`_DEEPEST`: a copy of the whole would not cut
+    them.
     """
     level, count = [value], 1
-    for _ in range(DEEPEST):
-        if not level or count >= ALL:
+    for _ in range(_DEEPEST):
+        if not level or count >= MAX_VALUES:
             return count
         held = gc.get_referents(*level)  # a whole level at once: the interpreter knows what a container holds
         count += len(held)
         level = [one for one in held if type(one) in _PLAIN]
-    return ALL if level else count
+    return MAX_VALUES if level else count
 
 
 def _copy(value: Any) -> tuple[Json, bytes] | None:
@@ -148,8 +149,8 @@ class _State:
 
     __slots__ = ("found", "left")
 
-    def __init__(self, found: list[Part]) -> None:
-        self.left, self.found = ALL, found
+    def __init__(self, found: list[ResponsePart]) -> None:
+        self.left, self.found = MAX_VALUES, found
 
 
 Above: TypeAlias = tuple[Any, ...]  # a _State, the ids of the containers around a value, and its own
@@ -162,7 +163,7 @@ def _clean(value: object, above: Above) -> Json:
     if (simple := SIMPLE.get(kind)) is not None:
         return simple(value)
     state = above[0]
-    if id(value) in above or len(above) > DEEPEST or state.left <= 0:
+    if id(value) in above or len(above) > _DEEPEST or state.left <= 0:
         return "…"
     state.left -= 1 + (len(value) if isinstance(value, dict | list | tuple) else 0)
     above = (*above, id(value))
@@ -212,7 +213,7 @@ def _dict(value: dict[Any, Any], above: Above) -> Json:
     return made if ordinary else _checked(made, value)
 
 
-def _media_in(value: Mapping[Any, Any]) -> Media | None:
+def _media_in(value: Mapping[Any, Any]) -> MediaPart | None:
     """The media that a dict holds as the API has them; one that only looks like that is a dict as any other."""
     try:
         return media_of(value)
@@ -272,7 +273,7 @@ def _some(values: Iterable[object], above: Above, most: int) -> Iterator[object]
 
 
 def _iterator(value: Iterable[object], above: Above) -> Json:
-    return [_clean(v, above) for v in _some(value, above, MOST)]
+    return [_clean(v, above) for v in _some(value, above, _MOST)]
 
 
 def _sequence(value: Sequence[object], above: Above) -> Json:
@@ -374,7 +375,7 @@ def _special(value: object, above: Above) -> Json:
     return _ORDINARY
 
 
-def _shown(media: Media, above: Above) -> str:
+def _shown(media: MediaPart, above: Above) -> str:
     above[0].found.append(media.part)
     return media.words
 

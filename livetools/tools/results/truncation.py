@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-Json = Any  # as in to_json
+from livetools.protocol.messages.lenient_json import Json
 
 SMALLEST = 64  # bytes: where less room is left, a value is left out and not cut further
 

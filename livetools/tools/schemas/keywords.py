@@ -59,7 +59,7 @@ FORMATS: Mapping[str, str] = {
 KEY_FORMATS: Mapping[str, str] = {**FORMATS, "date-time": "a date and time such as 2026-01-31T09:30:00Z"}
 """The formats of keys. A key has no schema of its own, so its format is described in words."""
 
-SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
+_SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
 ANY_NAME = "any_name"
 
 _KINDS: Mapping[str, type] = {
@@ -83,7 +83,7 @@ def tidy(schema: Mapping[str, Any]) -> Schema:
 
 def anything() -> Schema:
     """The schema of any value, as far as the subset can say it."""
-    return {"anyOf": [{"type": kind} for kind in SIMPLE]}
+    return {"anyOf": [{"type": kind} for kind in _SIMPLE]}
 
 
 def kind_of(flat: Mapping[str, Any]) -> str | None:

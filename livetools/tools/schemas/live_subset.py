@@ -4,7 +4,7 @@ The service closes a session for one unknown keyword (``Unknown name "$ref" at '
 field``), and several models ignore ``parametersJsonSchema`` and call with empty arguments (python-genai#1147,
 livekit/agents#2940). So every schema is written in the subset, and what it cannot say is reported as lost:
 
-- ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less where
+- ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``_DEPTH`` times, less where
   it branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.
 - ``anyOf`` is the only keyword of its schema (Vertex: "specified other fields alongside any_of", 2026-07); its
   description and ``nullable`` go into its members. ``oneOf``, lists of types and mixed enums become ``anyOf``.
@@ -45,7 +45,7 @@ from .keywords import (
 
 __all__ = ["ALLOWED", "parameters", "reduce", "target_of"]
 
-DEPTH = 3  # levels of a type that holds itself
+_DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
 NESTED = 40  # levels in all
 
@@ -64,7 +64,7 @@ def reduce(json_schema: Mapping[str, Any]) -> tuple[Schema, list[str]]:
     Takes JSON Schema of any draft, and schemas that are in the subset already, in either casing. Never raises
     for a JSON object: what cannot be read at all becomes any value.
     """
-    for depth in range(DEPTH, 0, -1):
+    for depth in range(_DEPTH, 0, -1):
         reducer = _Reducer(json_schema, depth)
         schema = reducer.reduce(json_schema, "", ())
         if reducer.nodes <= NODES:

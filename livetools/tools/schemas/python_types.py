@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
-NAMES: Mapping[str, Mapping[str, Any]] = {
+_NAMES: Mapping[str, Mapping[str, Any]] = {
     "integer": {"pattern": "^-?[0-9]+$", "description": "a whole number"},
     "number": {"description": "a number"},
     "boolean": {"enum": ["true", "false"]},
@@ -156,8 +156,8 @@ class ToolSchema(GenerateJsonSchema):
         kind = str(keys.get("type"))
         if kind in ("array", "object"):
             return {}
-        if kind in NAMES:
-            return dict(NAMES[kind])
+        if kind in _NAMES:
+            return dict(_NAMES[kind])
         return {k: v for k, v in keys.items() if k not in ("type", "title")}
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # pydantic's union of all its schemas

@@ -28,7 +28,7 @@ from livetools.tools.schemas.python_types import as_key
 
 from .strictness import CoreSchema, opened
 
-Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into it
+_Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into it
 
 
 def with_members(schema: CoreSchema, args: dict[str, Any], strict: bool = False) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class _Reader:
         self._definitions = definitions
         self._strict = strict
 
-    def read(self, schema: CoreSchema, value: Any) -> Read:
+    def read(self, schema: CoreSchema, value: Any) -> _Read:
         kind = schema["type"]
         if kind in _KINDS:
             return _KINDS[kind](self, schema, value)
@@ -74,7 +74,7 @@ class _Reader:
         whole = {"type": "definitions", "schema": schema, "definitions": list(self._definitions.values())}
         return SchemaValidator(cast(Any, whole if self._definitions else schema), config)
 
-    def _dataclass(self, schema: CoreSchema, value: Any) -> Read:
+    def _dataclass(self, schema: CoreSchema, value: Any) -> _Read:
         """An object as the dataclass that strict mode wants. This may construct the user's dataclass although the call
         is refused in the end.
         """
@@ -94,7 +94,7 @@ class _Reader:
         except Exception:  # the class is the user's: the validation that follows reports what it raises
             return made, found
 
-    def _collected(self, schema: CoreSchema, read: Read) -> Read:
+    def _collected(self, schema: CoreSchema, read: _Read) -> _Read:
         """What was read of an array, as the strict rules take it."""
         items, found = read
         try:
@@ -102,33 +102,33 @@ class _Reader:
         except TypeError:  # what a set cannot hold: a model that was not made yet
             return read
 
-    def _reference(self, schema: CoreSchema, value: Any) -> Read:
+    def _reference(self, schema: CoreSchema, value: Any) -> _Read:
         target = self._definitions.get(schema["schema_ref"])
         return (value, 0) if target is None else self.read(target, value)
 
-    def _literal(self, schema: CoreSchema, value: Any) -> Read:
+    def _literal(self, schema: CoreSchema, value: Any) -> _Read:
         return _member(schema["expected"], value)
 
-    def _enum(self, schema: CoreSchema, value: Any) -> Read:
+    def _enum(self, schema: CoreSchema, value: Any) -> _Read:
         return _member(schema["members"], value)
 
-    def _union(self, schema: CoreSchema, value: Any) -> Read:
+    def _union(self, schema: CoreSchema, value: Any) -> _Read:
         """By the choice that most fits: the one in which most members are found."""
         choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
         return max((self.read(choice, value) for choice in choices), key=lambda read: read[1])
 
-    def _tagged(self, schema: CoreSchema, value: Any) -> Read:
+    def _tagged(self, schema: CoreSchema, value: Any) -> _Read:
         tag = value.get(schema["discriminator"]) if isinstance(value, dict) else None
         choices = schema["choices"]
         choice = choices.get(_member(choices, tag)[0]) if isinstance(tag, str | int | float) else None
         return self.read(choice, value) if isinstance(choice, Mapping) else (value, 0)
 
-    def _items(self, schema: CoreSchema, value: Any) -> Read:
+    def _items(self, schema: CoreSchema, value: Any) -> _Read:
         if not isinstance(value, list) or not isinstance(schema.get("items_schema"), Mapping):
             return value, 0
         return self._collected(schema, _joined(self.read(schema["items_schema"], item) for item in value))
 
-    def _tuple(self, schema: CoreSchema, value: Any) -> Read:
+    def _tuple(self, schema: CoreSchema, value: Any) -> _Read:
         if not isinstance(value, list):
             return value, 0
         inner, many = list(schema["items_schema"]), schema.get("variadic_item_index")
@@ -137,11 +137,11 @@ class _Reader:
         rest = ((item, 0) for item in value[len(inner) :])
         return self._collected(schema, _joined([*map(self.read, inner, value), *rest]))
 
-    def _key(self, schema: CoreSchema, key: str) -> Read:
+    def _key(self, schema: CoreSchema, key: str) -> _Read:
         read, found = self.read(schema, key)
         return (self._made(schema, key, key=True), 0) if not found and read is key else (read, found)
 
-    def _dict(self, schema: CoreSchema, value: Any) -> Read:
+    def _dict(self, schema: CoreSchema, value: Any) -> _Read:
         if not isinstance(value, dict):
             return value, 0
         anything = {"type": "any"}
@@ -151,7 +151,7 @@ class _Reader:
         )
         return dict(zip(keys, values, strict=True)), keyed + valued
 
-    def _fields(self, schema: CoreSchema, value: Any) -> Read:
+    def _fields(self, schema: CoreSchema, value: Any) -> _Read:
         fields = schema["fields"] if "fields" in schema else schema["arguments_schema"]
         named = fields if isinstance(fields, Mapping) else {field["name"]: field for field in fields}
         if isinstance(value, list):  # a NamedTuple, by position
@@ -172,7 +172,7 @@ _ITS_OWN = frozenset({"function-before", "function-wrap"})
 #: Strict or not, they are the same in JSON and Python.
 _SAME = frozenset({"any", "bool", "float", "int", "none", "str"})
 _COLLECTIONS: Mapping[str, Callable[[list[Any]], Any]] = {"frozenset": frozenset, "set": set, "tuple": tuple}
-_KINDS: Mapping[str, Callable[[_Reader, CoreSchema, Any], Read]] = {
+_KINDS: Mapping[str, Callable[[_Reader, CoreSchema, Any], _Read]] = {
     "dataclass": _Reader._dataclass,
     "definition-ref": _Reader._reference,
     "literal": _Reader._literal,
@@ -194,12 +194,12 @@ def _alias(field: CoreSchema) -> str:
     return alias if isinstance(alias, str) else ""
 
 
-def _joined(read: Iterable[Read]) -> Read:
+def _joined(read: Iterable[_Read]) -> _Read:
     found = list(read)
     return [value for value, _ in found], sum(count for _, count in found)
 
 
-def _member(expected: Iterable[object], value: object) -> Read:
+def _member(expected: Iterable[object], value: object) -> _Read:
     """The member whose value this is, in Python or in JSON, else whose name; what is expected as it is stays."""
     choices = list(expected)
     if any(_same(one, value) for one in choices):

@@ -93,7 +93,7 @@ def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
             value, path = value[step], f"{path}[{step}]"
         elif step == "[key]" and before:  # members of a union may follow
             return f"the key {echo_of(before)} of {_without(path, before)}", before
-    if detail["type"] in MISSING:
+    if detail["type"] in _MISSING:
         last = detail["loc"][-1]
         path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)
     return path, value
@@ -104,7 +104,7 @@ def _without(path: str, key: object) -> str:
     return path.removesuffix(f".{key}")
 
 
-WANTED = {
+_WANTED = {
     "int": "a whole number",
     "float": "a number",
     "finite_number": "a finite number",
@@ -137,7 +137,12 @@ WANTED = {
 
 MEMBER = re.compile(r"<[\w.]+: ([^<>]*)>")  # of an enum, as pydantic writes it: the model knows its value
 
-MISSING = ("missing", "missing_argument", "missing_keyword_only_argument", "missing_positional_only_argument")
+_MISSING = (
+    "missing",
+    "missing_argument",
+    "missing_keyword_only_argument",
+    "missing_positional_only_argument",
+)
 
 TEMPLATES = {
     "set_item_not_hashable": "a simple value",
@@ -187,7 +192,7 @@ class _Problem(NamedTuple):
 
 def _problem(detail: ErrorDetails, value: object) -> _Problem:
     kind, ctx = detail["type"], detail.get("ctx", {})
-    if kind in MISSING:
+    if kind in _MISSING:
         return _Problem("is missing")
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return _Problem("is not known")
@@ -212,7 +217,7 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
     return _Problem(text, wanted, echo)
 
 
-_BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in WANTED.items()), key=lambda pair: -len(pair[0]))
+_BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in _WANTED.items()), key=lambda pair: -len(pair[0]))
 
 
 def echo_of(value: object) -> str:

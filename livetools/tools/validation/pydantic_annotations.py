@@ -28,7 +28,7 @@ class _Typed(typing.TypedDict):
 # before 3.12 they do not tell pydantic what it must know, and it refuses them
 FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
 CALLABLE: Any = collections.abc.Callable
-LISTED: Mapping[Any, Any] = {collections.abc.Iterable: list, collections.abc.Collection: list}
+_LISTED: Mapping[Any, Any] = {collections.abc.Iterable: list, collections.abc.Collection: list}
 """What pydantic validates only as it is read, or does not take, and what is taken instead."""
 
 
@@ -71,7 +71,7 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     generic: Any = origin or annotation
     if not isinstance(generic, type) or generic is CALLABLE:
         return annotation
-    listed = LISTED.get(generic, generic)
+    listed = _LISTED.get(generic, generic)
     fitted = tuple(a if a is Ellipsis else fit(a, seen) for a in inner)
     if inner and issubclass(generic, collections.abc.Mapping):
         fitted = (_fit_key(inner[0], fitted[0]), *fitted[1:])

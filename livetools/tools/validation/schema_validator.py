@@ -17,7 +17,7 @@ from livetools.tools.schemas.live_subset import target_of
 
 from .invalid_arguments import MOST, echo_of, invalid
 
-DEEPEST = 60  # levels, and references followed one after another
+_DEEPEST = 60  # levels, and references followed one after another
 
 Problems = list[str]
 
@@ -47,7 +47,7 @@ class _Reader:
     def flat(self, schema: object) -> Schema:
         """The schema with its references resolved, and with ``allOf`` merged."""
         flat = tidy(schema) if isinstance(schema, Mapping) else {}
-        for _ in range(DEEPEST):
+        for _ in range(_DEEPEST):
             if "$ref" in flat:
                 target = target_of(self._root, str(flat.pop("$ref")))
                 flat = {**tidy(target or {}), **flat}
@@ -100,7 +100,7 @@ class _Reader:
         return None in values if isinstance(values, list) else not kinds
 
     def _value(self, flat: Schema, value: Any, path: str, level: int) -> Any:
-        if level > DEEPEST or (value is None and self.takes_null(flat)):
+        if level > _DEEPEST or (value is None and self.takes_null(flat)):
             return value
         if members := _members(flat):
             return self._one_of([self.flat(one) for one in members], value, path, level)

@@ -30,8 +30,8 @@ from livetools.tools.interface.context import ToolContext
 if TYPE_CHECKING:
     from .validator import Validator
 
-EMPTY = inspect.Parameter.empty
-POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+_EMPTY = inspect.Parameter.empty
+_POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
@@ -99,15 +99,15 @@ class Signature:
         else:
             default = parameter.default
             if _is_field(default):  # x: int = Field(5, ge=1): pydantic fills it in
-                annotation = typing.Annotated[annotation if annotation is not EMPTY else Any, default]
-                default = EMPTY if default.is_required() else default.get_default(call_default_factory=False)
+                annotation = typing.Annotated[annotation if annotation is not _EMPTY else Any, default]
+                default = _EMPTY if default.is_required() else default.get_default(call_default_factory=False)
             self._kinds[name] = parameter.kind
             self.arguments[name] = Argument(name, annotation, default, parameter.kind)
 
     def _resolved(self, parameter: inspect.Parameter, function: Any, owner: type | None) -> Any:
         name = parameter.name
-        if parameter.annotation is EMPTY or name in self.hints:
-            return self.hints.get(name, EMPTY)
+        if parameter.annotation is _EMPTY or name in self.hints:
+            return self.hints.get(name, _EMPTY)
         try:
             self.hints[name] = resolve(function, parameter.annotation, owner)
         except Unresolved as error:
@@ -122,14 +122,14 @@ class Signature:
         if typing.get_origin(annotation) in (typing.Unpack, typing_extensions.Unpack):
             (fields,) = typing.get_args(annotation)
             for name, (hint, required) in fields_of(fields).items():
-                default = EMPTY if required else None
+                default = _EMPTY if required else None
                 self.arguments[name] = Argument(name, hint, default, KEYWORD)
         else:
             self.open, self._rest = True, annotation
 
     def _by_position(self) -> tuple[str, ...]:
         """The names that must be passed by position: all before ``*args``, or the positional-only ones."""
-        kinds = (POSITIONAL, EITHER) if VAR_POSITIONAL in self._kinds.values() else (POSITIONAL,)
+        kinds = (_POSITIONAL, EITHER) if VAR_POSITIONAL in self._kinds.values() else (_POSITIONAL,)
         return tuple(name for name, kind in self._kinds.items() if kind in kinds)
 
     def is_alike(self, other: Signature) -> bool:
@@ -167,7 +167,7 @@ class Signature:
         Builds nothing for annotations that are known to be fine.
         """
         annotations = [a.annotation for a in self.arguments.values()] + ([self._rest] if self.open else [])
-        if not all(annotation is EMPTY or is_plain(annotation) for annotation in annotations):
+        if not all(annotation is _EMPTY or is_plain(annotation) for annotation in annotations):
             self.json_schema()
 
     def json_schema(self) -> Mapping[str, Any]:

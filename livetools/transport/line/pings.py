@@ -23,7 +23,7 @@ class Counts(Struct, eq=False, gc=False):
     taken: int = 0
 
 
-class Ping:
+class PendingPing:
     """A ping. Called, it returns how many messages were taken that came behind its pong; ``None``: no pong came yet."""
 
     __slots__ = ("_counts", "before", "payload")
@@ -42,8 +42,8 @@ class Pongs:
     def __init__(self, line: Any, clock: Callable[[], float]) -> None:
         self.counts = Counts()
         self._line, self.clock = line, clock
-        self.out: Ping | None = None  # was sent, and not answered
-        self._next: Ping | None = None  # is shared by what was written and not asked about yet
+        self.out: PendingPing | None = None  # was sent, and not answered
+        self._next: PendingPing | None = None  # is shared by what was written and not asked about yet
         self._hurry = False  # somebody wants that at once
         self._timed = False  # a timer will send it
         self._not_before = 0.0
@@ -58,7 +58,7 @@ class Pongs:
             self._shared()  # a ping that waits is sent now, and serves both
             self.hurry()
 
-    def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
+    def ask(self, at_once: bool = True) -> tuple[PendingPing, bytes | None]:
         """A ping for the frame that the caller writes next, with nothing in between.
 
         Returns the ping, and its payload if it goes in the same write (``None``: it is sent later).
@@ -106,9 +106,9 @@ class Pongs:
         self._timed = False
         self._go_on()
 
-    def _shared(self) -> Ping:
+    def _shared(self) -> PendingPing:
         """The ping that waits to be sent: what is written now shares it."""
         if self._next is None:
             self._count += 1
-            self._next = Ping(self.counts, b"%d" % self._count)
+            self._next = PendingPing(self.counts, b"%d" % self._count)
         return self._next

@@ -10,7 +10,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from livetools.cli.page.access_control import Door, Guarded
+from livetools.cli.page.access_control import AccessControl, Door
 
 TOKEN = "correct horse"
 
@@ -26,7 +26,7 @@ def client(door: Door, base: str = "http://127.0.0.1:8000") -> TestClient:
 
     routes = [Route(path, hello) for path in ("/", "/web/page/page.css", "/live/client.js", "/facts.json")]
     app = Starlette(
-        routes=[*routes, WebSocketRoute("/live/", live)], middleware=[Middleware(Guarded, door=door)]
+        routes=[*routes, WebSocketRoute("/live/", live)], middleware=[Middleware(AccessControl, door=door)]
     )
     return TestClient(app, base_url=base, follow_redirects=False)
 

@@ -12,7 +12,7 @@ import pytest
 
 from livetools.cli.recordings.session_files import (
     MAX_AGE,
-    MAX_SESSIONS,
+    MAX_SAVED_SESSIONS,
     SessionAbout,
     SessionFile,
     SessionFiles,
@@ -110,13 +110,13 @@ def test_the_list_has_the_newest_first_and_what_is_too_old_or_too_much_is_delete
     keep(files, "old", used=NOW - MAX_AGE - 1)
     assert [each.about.title for each in files.listed() if each.about] == ["1 h", "3 h", "5 h"]
     assert len(list(files.folder.glob("*.json*"))) == 6
-    for n in range(MAX_SESSIONS):
+    for n in range(MAX_SAVED_SESSIONS):
         keep(files, f"new {n}", used=NOW - n)
     found = files.listed()
-    assert len(found) == MAX_SESSIONS
+    assert len(found) == MAX_SAVED_SESSIONS
     assert found[-1].about is not None
-    assert found[-1].about.title == f"new {MAX_SESSIONS - 1}"
-    assert len(list(files.folder.glob("*.jsonl"))) == MAX_SESSIONS
+    assert found[-1].about.title == f"new {MAX_SAVED_SESSIONS - 1}"
+    assert len(list(files.folder.glob("*.jsonl"))) == MAX_SAVED_SESSIONS
 
 
 def test_a_session_that_is_too_large_is_kept_as_far_as_it_fits(files, monkeypatch, caplog):

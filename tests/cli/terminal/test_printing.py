@@ -25,7 +25,7 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.cli.terminal.printing import View, called, cut, duration, harmless, result
+from livetools.cli.terminal.printing import ConversationPrinter, called, cut, duration, harmless, result
 
 CALL = Call("1", "get_weather", {"city": "Oslo", "days": [1, None]})
 
@@ -33,7 +33,7 @@ CALL = Call("1", "get_weather", {"city": "Oslo", "days": [1, None]})
 def seen(*events: object) -> str:
     """What is printed where no terminal is."""
     out = io.StringIO()
-    view = View(Console(file=out, width=60), "model")
+    view = ConversationPrinter(Console(file=out, width=60), "model")
     for event in events:
         view.show(event)
     view.end()

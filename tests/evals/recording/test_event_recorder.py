@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from livetools import Call, ToolError
 from livetools.evals import Conversation
-from livetools.evals.recording.event_recorder import Recorder
+from livetools.evals.recording.event_recorder import EventRecorder
 from livetools.events import (
     ApprovalRequested,
     AudioChunk,
@@ -18,11 +18,11 @@ from livetools.events import (
 from livetools.tools.validation.invalid_arguments import InvalidArguments
 
 
-def recorded(*, transcribed: bool = False) -> Recorder:
-    return Recorder(Conversation(), lambda: 1.0, transcribed)
+def recorded(*, transcribed: bool = False) -> EventRecorder:
+    return EventRecorder(Conversation(), lambda: 1.0, transcribed)
 
 
-def hear(recorder: Recorder, *events) -> None:
+def hear(recorder: EventRecorder, *events) -> None:
     for event in events:
         recorder.event(event)
 

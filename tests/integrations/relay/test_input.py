@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools.integrations.relay.input import Input, Rejected
+from livetools.integrations.relay.input import PageInput, Rejected
 from livetools.integrations.relay.limits import MAX_TEXTS
 from livetools.testing import FakeClock, FakeLiveServer
 
@@ -22,7 +22,7 @@ async def conversing(server, **options):
     """A session, the way to it, and what was refused later."""
     refused = []
     async with livetools.connect("gemini-3.8-live", **options, **server.options) as session:
-        way = Input(session, lambda code, message: refused.append((code, message)))
+        way = PageInput(session, lambda code, message: refused.append((code, message)))
         async with anyio.create_task_group() as group:
             group.start_soon(way.send_texts)
             yield session, way, refused
@@ -96,7 +96,7 @@ async def test_a_page_ends_the_session_and_interrupts_the_model():
 async def test_sound_comes_as_fast_as_it_is_spoken_and_a_minute_ahead():
     clock = FakeClock()
     async with FakeLiveServer() as server, livetools.connect("gemini-3.8-live", **server.options) as session:
-        way = Input(session, lambda *refused: None, clock)
+        way = PageInput(session, lambda *refused: None, clock)
         half = bytes(16000 * 2 * 30)
         await way.take(half)
         await way.take(half)

@@ -10,7 +10,7 @@ from support.waiting import everybody_waits, until_true
 
 from livetools.integrations.relay.event_log import EventLog
 from livetools.integrations.relay.limits import HEARTBEAT, MAX_NOTICES
-from livetools.integrations.relay.page import REPLACED, TOO_SLOW, Page
+from livetools.integrations.relay.page import REPLACED_BY_PAGE, TOO_SLOW, Page
 from livetools.testing import FakeClock
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +53,7 @@ async def test_what_another_page_goes_on_with_is_not_written_here():
     app = App()
     async with browser(app) as tab:
         app.log.add('{"type": "event"}')
-        app.page.close(REPLACED, "another page")
+        app.page.close(REPLACED_BY_PAGE, "another page")
         await app.page.write(app.log, 0)
         with pytest.raises(Exception, match="4409"):
             await tab.receive()

@@ -351,7 +351,7 @@ async def test_what_a_tool_has_left_behind_gets_the_same_span_before_and_after_i
 async def test_no_more_runs_than_a_bound_wait_for_the_end_of_their_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session_spans, "LATE", 1)
+    monkeypatch.setattr(session_spans, "MAX_LATE_RUNS", 1)
     records, counted = Records(), []
 
     async def model(turn: Any) -> None:

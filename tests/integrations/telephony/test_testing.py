@@ -247,7 +247,7 @@ async def test_an_app_that_does_not_accept_is_no_connection() -> None:
 
 
 async def test_nothing_that_is_said_is_an_error_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.integrations.telephony.testing.PATIENCE", 0.1)
+    monkeypatch.setattr("livetools.integrations.telephony.testing.CALLER_PATIENCE", 0.1)
     async with FakeLiveServer() as server:
         async with Caller(app_of(server, twilio), "/call") as caller:
             with pytest.raises(TimeoutError, match="nothing was said"):

@@ -18,7 +18,7 @@ from support.world import responses
 
 from livetools.events import ApprovalRequested, Call, ToolFinished, ToolStarted
 from livetools.protocol.calls.calls import REMEMBERED, Calls
-from livetools.protocol.calls.driver_actions import AskApproval, Outcome, Start, Stop, Undo
+from livetools.protocol.calls.driver_actions import AskApproval, Outcome, RunTool, StopTool, Undo
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.setup.plan_fields import CallPolicy, Plan
 
@@ -60,7 +60,7 @@ def bench(*policies: CallPolicy, **fields: Any) -> Bench:
 def test_calls_start_in_their_order_and_each_is_told_before_it_starts() -> None:
     b = bench()
     b.offer(Asked("a"), Asked("b"))
-    assert [s.call.id for s in b.of(Start)] == ["a", "b"]
+    assert [s.call.id for s in b.of(RunTool)] == ["a", "b"]
     assert [e.call.id for e in b.of(ToolStarted)] == ["a", "b"]
 
 
@@ -99,7 +99,7 @@ def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_ask
     assert [e.call.id for e in b.of(ApprovalRequested)] == ["a"]
     b.calls.settled(2, Outcome({"error": "n is missing"}, began=False), 0.0)
     b.calls.judge(3, None, 0.0)
-    assert [s.call.id for s in b.of(Start)] == ["c"]
+    assert [s.call.id for s in b.of(RunTool)] == ["c"]
     assert [(r["id"], r["response"]) for r in b.answers()] == [("b", {"error": "n is missing"})]
 
 
@@ -118,7 +118,7 @@ def test_a_waiting_call_is_told_to_the_model_where_it_takes_that() -> None:
 def test_a_call_that_is_only_declared_waits_to_be_answered_by_hand() -> None:
     b = bench(CallPolicy("tool", handled=False, timeout=5.0))
     b.offer(Asked("a"), Asked("b"))
-    assert b.of(Start) == []
+    assert b.of(RunTool) == []
     assert [c["waiting_for"] for c in b.calls.stats(0.0)] == ["session.respond"] * 2
     run = b.calls.run_of("a")
     assert run is not None
@@ -133,7 +133,7 @@ def test_only_a_handler_that_runs_and_may_be_stopped_is_stopped() -> None:
     b.offer(Asked("a"), Asked("b", "stubborn"), Asked("c"))
     b.calls.settled(3, Outcome({}), 0.0)
     b.calls.cancel(["a", "b", "c"], 0.0)
-    assert [s.call.id for s in b.of(Stop)] == ["a"]
+    assert [s.call.id for s in b.of(StopTool)] == ["a"]
     b.calls.settled(2, Outcome({"output": "done"}), 1.0)
     assert b.answers() == []
 
@@ -157,11 +157,11 @@ def test_what_had_effects_is_undone_once_with_what_was_done(how: str) -> None:
 def test_identical_calls_share_a_run_only_while_it_runs_and_only_if_identical() -> None:
     b = bench(CallPolicy("tool", join=True))
     b.offer(Asked("a", args={"n": 1}), Asked("b", args={"n": 1}), Asked("c", args={"n": 2}))
-    assert [s.call.id for s in b.of(Start)] == ["a", "c"]
+    assert [s.call.id for s in b.of(RunTool)] == ["a", "c"]
     b.calls.settled(1, Outcome({"output": "x"}), 0.0)
     assert {r["id"]: r["response"]["output"] for r in b.answers()} == {"a": "x", "b": "x"}
     b.offer(Asked("d", args={"n": 1}))
-    assert [s.call.id for s in b.of(Start)] == ["a", "c", "d"]
+    assert [s.call.id for s in b.of(RunTool)] == ["a", "c", "d"]
 
 
 def test_parts_that_cannot_stream_are_told_and_not_sent() -> None:
@@ -201,7 +201,7 @@ def test_what_is_remembered_is_bounded_and_open_calls_are_not_forgotten() -> Non
         b.desk.hear()
     assert len(b.calls.by_id) <= 2 * REMEMBERED + 1
     b.offer(Asked("open"), Asked(f"c{3 * REMEMBERED - 1}"))
-    assert len(b.of(Start)) == 3 * REMEMBERED + 1, "both are duplicates"
+    assert len(b.of(RunTool)) == 3 * REMEMBERED + 1, "both are duplicates"
 
 
 def test_after_the_end_nothing_is_held() -> None:
@@ -229,7 +229,7 @@ def test_a_handler_that_nobody_waits_for_holds_its_tool_and_no_slot_of_the_sessi
         b.calls.lose(0.0, ())
     elif how == "answered":
         b.calls.settled(1, Outcome({}), 0.0)
-    started = [s.call.id for s in b.of(Start)]
+    started = [s.call.id for s in b.of(RunTool)]
     assert started == (["s", "t"] if how == "answered" else ["s", "a"])
 
 
@@ -291,7 +291,7 @@ def test_the_time_of_a_shared_run_is_that_of_its_handler() -> None:
     assert b.answers() == []
     b.calls.tick(13.0)
     assert [r["response"]["error"] for r in b.answers()] == ["timed out after 5 s"] * 2
-    assert [s.call.id for s in b.of(Stop)] == ["a"], "nobody wants it any more"
+    assert [s.call.id for s in b.of(StopTool)] == ["a"], "nobody wants it any more"
 
 
 @pytest.mark.parametrize("waits", ["a slot", "approval"])
@@ -304,7 +304,7 @@ def test_calls_that_shared_a_run_go_on_when_it_is_taken_back_before_it_began(wai
         assert [c.call.id for c in b.of(AskApproval)] == ["a", "b"]
         b.calls.judge(3, None, 0.0)
     b.calls.settled(1, Outcome({}), 0.0)
-    assert [s.call.id for s in b.of(Start)] == ["x", "b"]
+    assert [s.call.id for s in b.of(RunTool)] == ["x", "b"]
     b.calls.settled(3, Outcome({"output": 1}), 0.0)
     assert [r["id"] for r in b.answers()] == ["x", "b", "c"]
 
@@ -313,9 +313,9 @@ def test_a_shared_run_that_all_have_left_is_stopped_and_undone_once() -> None:
     b = bench(CallPolicy("tool", join=True, undo=True))
     b.offer(Asked("a"), Asked("b"))
     b.calls.cancel(["a"], 0.0)
-    assert b.of(Stop) == []
+    assert b.of(StopTool) == []
     b.calls.cancel(["b"], 0.0)
-    assert [s.call.id for s in b.of(Stop)] == ["a"]
+    assert [s.call.id for s in b.of(StopTool)] == ["a"]
     b.calls.settled(1, Outcome({}, result=7), 1.0)
     assert [(u.call.id, u.result) for u in b.of(Undo)] == [("a", 7)]
 
@@ -358,7 +358,7 @@ def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int 
                 b.offer(Asked(f"c{n}", args={"c": n}), now=1.0)
                 b.calls.blocking()
                 b.calls.run_of(f"c{n}")
-                b.calls.settled(b.of_last(Start).run, Outcome({}), 1.0)
+                b.calls.settled(b.of_last(RunTool).run, Outcome({}), 1.0)
                 b.calls.wake_at()
             best = min(best, time.process_time() - started)
         return best

@@ -17,7 +17,7 @@ from livetools.events import Call
 from livetools.protocol.calls.call_states import Move, Record
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.driver_actions import Outcome
-from livetools.protocol.calls.responses import FINAL_KINDS, Answer, response_to
+from livetools.protocol.calls.responses import FINAL_KINDS, Response, response_to
 from livetools.protocol.messages.incoming import FunctionCall
 from livetools.setup.plan_fields import CallPolicy
 
@@ -217,12 +217,12 @@ def test_a_message_says_for_which_calls_it_is_and_whether_they_are_answered_with
     ]
 
 
-def taken(desk: Desk) -> Sequence[Answer]:
+def taken(desk: Desk) -> Sequence[Response]:
     """What a writer took, and has not written yet."""
     return desk.calls.replies.take()
 
 
-def written(replies: Sequence[Answer]) -> list[list[object]]:
+def written(replies: Sequence[Response]) -> list[list[object]]:
     made = [reply.make() for reply in replies]
     return [[r.get("id") for r in responses(json.loads(frame))] for frame in made if frame is not None]
 

@@ -19,7 +19,7 @@ from livetools.errors import (
     SessionClosed,
     SetupRejected,
 )
-from livetools.protocol.connection.close_codes import RULES, classify, crossed, error
+from livetools.protocol.connection.close_codes import CLOSE_RULES, classify, crossed, error
 from livetools.protocol.connection.http_statuses import http_error
 from livetools.setup.secrecy import scrub
 
@@ -250,8 +250,8 @@ def test_a_modality_that_the_model_refuses_is_advised() -> None:
 
 
 def test_every_rule_can_be_reached() -> None:
-    in_session = {text for rule in RULES if rule.when == "session" for text in rule.texts}
-    for rule in RULES:
+    in_session = {text for rule in CLOSE_RULES if rule.when == "session" for text in rule.texts}
+    for rule in CLOSE_RULES:
         for text in rule.texts:
             setup = rule.when == "setup" or (rule.when == "always" and text in in_session)
             verdict = classify(1008, f"… {text.title()} …", phase="setup" if setup else "turn")
@@ -259,7 +259,7 @@ def test_every_rule_can_be_reached() -> None:
 
 
 def test_advice_is_one_sentence_without_a_full_stop() -> None:
-    for rule in RULES:
+    for rule in CLOSE_RULES:
         assert not rule.advice.endswith(".")
         assert rule.one_of == rule.one_of.lower()
 

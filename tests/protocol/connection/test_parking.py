@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.calls.driver_actions import Close, End
+from livetools.protocol.calls.driver_actions import Close, EndSession
 from livetools.protocol.connection.parking import PARKING_HANDLE_TIMEOUT
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.turns.speech_times import QUIET_PAUSE
@@ -33,7 +33,7 @@ def park(d: Driver, within: float = 30.0) -> Driver:
 
 
 def parked(d: Driver) -> bool:
-    return any(isinstance(action, End) for action in d.actions)
+    return any(isinstance(action, EndSession) for action in d.actions)
 
 
 def text(d: Driver, words: str = "hello") -> Driver:
@@ -186,7 +186,7 @@ def test_a_session_that_ends_by_itself_meanwhile_ends_as_it_would(code: int) -> 
     d = Driver(plan(ECHO), None).live()
     park(text(d))
     d.machine.disconnected(1, Close(code, "no"), d.now)
-    [end] = [action for action in d.drain().actions if isinstance(action, End)]
+    [end] = [action for action in d.drain().actions if isinstance(action, EndSession)]
     assert end.error is not None
 
 

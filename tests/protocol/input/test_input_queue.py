@@ -26,7 +26,7 @@ from livetools.protocol.input.input_queue import (
     InputQueue,
     Item,
 )
-from livetools.protocol.input.resend import REPLAY_BOUND, Frame, Outbox, Receipt, Write
+from livetools.protocol.input.resend import REPLAY_BOUND, Outbox, OutFrame, Receipt, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Exchange, Expected
 
@@ -483,7 +483,7 @@ def test_transparent_an_activity_is_written_again_from_where_it_was_taken_in() -
 
 def test_transparent_answers_count_as_messages_and_a_new_link_counts_anew() -> None:
     queue, _ = held(transparent=True)
-    queue.outbox.number([Frame("answer", b"first", run=1)])
+    queue.outbox.number([OutFrame("answer", b"first", run=1)])
     queue.put(text("second"))
     queue.take(False)
     queue.consumed(1)
@@ -803,7 +803,7 @@ def test_transparent_a_message_that_was_not_written_has_no_number() -> None:
     queue, _ = held(transparent=True)
     queue.put(text("first"))
     queue.take(False)
-    queue.outbox.number([Frame("answer", run=1)])
+    queue.outbox.number([OutFrame("answer", run=1)])
     queue.put(text("second"))
     queue.take(False)
     queue.consumed(2)

@@ -17,7 +17,7 @@ from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input import resend
 from livetools.protocol.input.input_queue import FATAL
-from livetools.protocol.input.resend import Frame, Outbox, Write
+from livetools.protocol.input.resend import Outbox, OutFrame, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
 from livetools.setup.plan_fields import CallPolicy
@@ -58,7 +58,7 @@ def over(ended: bool) -> Expected:
 
 def entry(
     kind: str = "text", *, pong: int | str | None = "none to be had", handed: bool = True, **more: Any
-) -> Frame:
+) -> OutFrame:
     """Something that was handed to a socket; ``pong``: messages that came behind it, ``None`` if it has not come."""
     write = Write()
     write.handed = handed
@@ -68,9 +68,9 @@ def entry(
     return queued(kind, write=write, **more)
 
 
-def queued(kind: str = "text", **more: Any) -> Frame:
+def queued(kind: str = "text", **more: Any) -> OutFrame:
     """Something that no writer has taken."""
-    made = Frame(kind)
+    made = OutFrame(kind)
     for name, value in more.items():
         setattr(made, name, value)
     return made
@@ -144,7 +144,7 @@ FOLLOWED = {
 
 @pytest.mark.parametrize(("kind", "again"), FOLLOWED.items())
 def test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind: str, again: bool) -> None:
-    box, swallowed = Outbox(), Frame(kind)
+    box, swallowed = Outbox(), OutFrame(kind)
     box.wrote(swallowed, Write())
     assert box.lost() == [swallowed]
     assert (kind in resend.REPEATED) is again
@@ -153,7 +153,7 @@ def test_what_was_swallowed_is_told_and_written_again_by_its_kind(kind: str, aga
 def test_what_is_worth_nothing_late_is_not_followed() -> None:
     box, write = Outbox(), Write()
     for kind in ("audio", "video", "activity_start", "activity_end", "end", "cut", "word"):
-        box.wrote(Frame(kind), write)
+        box.wrote(OutFrame(kind), write)
     assert box.sent == []
     assert box.lost() == []
 
@@ -161,7 +161,7 @@ def test_what_is_worth_nothing_late_is_not_followed() -> None:
 def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     box, write = Outbox(), Write()
     write.handed = True
-    first, second, third = Frame("text"), Frame("answer"), Frame("text")
+    first, second, third = OutFrame("text"), OutFrame("answer"), OutFrame("text")
     box.wrote(first, write)
     second.take(1, over(False))
     box.wrote(second, write)
@@ -175,7 +175,7 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
 def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
     # The service can have received it, and closed, before the writer runs again to say that it was handed over.
     box, write = Outbox(), Write()
-    box.wrote(text := Frame("text"), write)
+    box.wrote(text := OutFrame("text"), write)
     text.begin()
     assert box.writing
     box.lost()
@@ -184,8 +184,8 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
 
 def test_nor_has_it_ended_for_what_the_writer_had_not_begun() -> None:
     box, write = Outbox(), Write()
-    box.wrote(first := Frame("text"), write)
-    box.wrote(second := Frame("text"), write)
+    box.wrote(first := OutFrame("text"), write)
+    box.wrote(second := OutFrame("text"), write)
     first.begin()
     box.lost()
     assert (first.endings, second.endings) == (1, 0)
@@ -194,7 +194,7 @@ def test_nor_has_it_ended_for_what_the_writer_had_not_begun() -> None:
 def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -> None:
     box, write = Outbox(), Write()
     write.handed = True
-    text, answer = Frame("text"), Frame("answer", run=7)
+    text, answer = OutFrame("text"), OutFrame("answer", run=7)
     box.wrote(text, write)
     box.wrote(answer, write)
     assert box.output(0, answers=False) == [text]
@@ -204,18 +204,18 @@ def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -
 
 def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_number() -> None:
     box = Outbox(transparent=True)
-    first, answer, second = Frame("audio", b"1"), Frame("answer", run=7), Frame("audio", b"2")
+    first, answer, second = OutFrame("audio", b"1"), OutFrame("answer", run=7), OutFrame("audio", b"2")
     box.number([first, answer])
     box.number([second])
     assert box.consumed(1) == [first]
     assert second in box.consumed(2)
-    box.number([third := Frame("audio", b"3"), fourth := Frame("audio", b"4")])
+    box.number([third := OutFrame("audio", b"3"), fourth := OutFrame("audio", b"4")])
     assert box.consumed(3) == [third]
     assert box.lost() == [fourth]
 
 
 def test_answers_that_were_written_are_not_kept_for_a_service_that_does_not_count() -> None:
-    class Answer(Frame, weakref=True, eq=False):
+    class Answer(OutFrame, weakref=True, eq=False):
         """One that a test can look for."""
 
     box, answers = Outbox(transparent=True), []
@@ -226,7 +226,7 @@ def test_answers_that_were_written_are_not_kept_for_a_service_that_does_not_coun
     del answer
     gc.collect()
     assert sum(kept() is not None for kept in answers) <= 1
-    box.number([text := Frame("text", b"words")])
+    box.number([text := OutFrame("text", b"words")])
     assert box.consumed(100) == []
     assert box.consumed(101) == [text]
 

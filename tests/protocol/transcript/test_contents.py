@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.protocol.transcript.contents import UNHEARD, Batch, Slot, Utterance, render, without_functions
+from livetools.protocol.transcript.contents import UNHEARD, Batch, Passage, Slot, render, without_functions
 
 
 def batch(*names: str) -> Batch:
@@ -12,7 +12,7 @@ def batch(*names: str) -> Batch:
 
 
 def test_a_batch_is_a_content_of_calls_and_one_of_responses():
-    calls, made = batch("a", "b"), [Utterance("user", text="Go")]
+    calls, made = batch("a", "b"), [Passage("user", text="Go")]
     calls[1].response = {"output": 1}
     user, model, answers = render([*made, calls])
     assert user == {"role": "user", "parts": [{"text": "Go"}]}
@@ -34,20 +34,20 @@ def test_a_call_without_an_id_is_rendered_without_one():
 
 
 def test_what_the_model_says_in_a_row_shares_a_content_and_the_users_turns_do_not():
-    steps = [Utterance(side, text="x") for side in ("user", "user", "model", "model")]
+    steps = [Passage(side, text="x") for side in ("user", "user", "model", "model")]
     assert [len(content["parts"]) for content in render(steps)] == [1, 1, 2]
 
 
 def test_nothing_said_is_no_content():
-    assert render([Utterance("user"), Utterance("model")]) == []
+    assert render([Passage("user"), Passage("model")]) == []
 
 
 def test_texts_alone_are_joined_where_functions_stood_between_them():
     steps = [
-        Utterance("user", text="a"),
-        Utterance("model", text="b"),
+        Passage("user", text="a"),
+        Passage("model", text="b"),
         batch("f"),
-        Utterance("model", text="c"),
+        Passage("model", text="c"),
     ]
     thought = {"role": "model", "parts": [{"text": "hm", "thought": True}]}
     assert without_functions([*render(steps), thought]) == [

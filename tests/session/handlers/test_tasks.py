@@ -26,7 +26,7 @@ from livetools import (
     ToolFinished,
     tool,
 )
-from livetools.protocol.calls.driver_actions import Outcome, Start
+from livetools.protocol.calls.driver_actions import Outcome, RunTool
 from livetools.session.handlers.run_tool import ToolRunner
 from livetools.session.handlers.tasks import Tasks
 from livetools.transport.loop.wake import on_trio
@@ -409,7 +409,7 @@ async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_th
     booked = Tool(book_in_a_thread if in_a_thread else book)
     reports: Any = Reports()
     tasks = Tasks(reports, ToolRunner(reports, hooks=[Note()]))
-    tasks.start(Start(1, Call("c1", booked.name, {}), booked))
+    tasks.start(RunTool(1, Call("c1", booked.name, {}), booked))
     tasks.stop(1)
     for started in reports.started:  # the handler, and then what its hooks are told
         await started

@@ -22,7 +22,7 @@ from livetools import (
 from livetools.protocol.calls.call_states import CallState, Record
 from livetools.protocol.calls.driver_actions import Outcome
 from livetools.protocol.calls.responses import response_to
-from livetools.protocol.input.resend import Frame, Write
+from livetools.protocol.input.resend import OutFrame, Write
 from livetools.session.running.writer import Writer
 from livetools.setup.plan_fields import CallPolicy
 from livetools.testing import memory
@@ -153,14 +153,14 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         record.state, taken_back.last_of = CallState.VOID, write
         await line.session._driver._send(taken_back)
         assert write.handed
-        text = Frame("text")
+        text = OutFrame("text")
         text.write = write
         assert text.output(0)
 
 
 async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_written() -> None:
     written: list[bytes] = []
-    had = [Frame("text", b"second", link=1)]
+    had = [OutFrame("text", b"second", link=1)]
 
     class Slow:
         async def send(self, frame: bytes) -> None:
@@ -181,7 +181,7 @@ async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_wri
     scope = anyio.CancelScope()
     async with anyio.create_task_group() as group:
         writer = Slowly({1: Slow()}, group)
-        writer.write([Frame("text", b"first", link=1)])
+        writer.write([OutFrame("text", b"first", link=1)])
         group.start_soon(write)
         await everybody_waits()
         scope.cancel()

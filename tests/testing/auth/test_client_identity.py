@@ -6,7 +6,7 @@ import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from livetools.testing.auth.client_identity import Caller, caller
+from livetools.testing.auth.client_identity import ClientIdentity, caller
 
 GEMINI = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 VERTEX = "/ws/google.cloud.aiplatform.v1.LlmBidiService/BidiGenerateContent"
@@ -15,11 +15,14 @@ VERTEX = "/ws/google.cloud.aiplatform.v1.LlmBidiService/BidiGenerateContent"
 @pytest.mark.parametrize(
     ("path", "who"),
     [
-        (GEMINI, Caller(False, "v1beta", None)),
-        (f"/proxied/{GEMINI}?key=k", Caller(False, "v1beta", "k")),
-        (GEMINI.replace("v1beta", "v1alpha") + "Constrained?access_token=t", Caller(False, "v1alpha", "t")),
-        (VERTEX, Caller(True, "v1", None)),
-        ("/", Caller(True, "v1beta1", None)),
+        (GEMINI, ClientIdentity(False, "v1beta", None)),
+        (f"/proxied/{GEMINI}?key=k", ClientIdentity(False, "v1beta", "k")),
+        (
+            GEMINI.replace("v1beta", "v1alpha") + "Constrained?access_token=t",
+            ClientIdentity(False, "v1alpha", "t"),
+        ),
+        (VERTEX, ClientIdentity(True, "v1", None)),
+        ("/", ClientIdentity(True, "v1beta1", None)),
         ("/elsewhere", None),
         ("http://[::1", None),
     ],
@@ -38,4 +41,4 @@ def test_the_path_tells_the_endpoint_and_its_version(path, who):
     ],
 )
 def test_a_header_that_comes_twice_counts_once(headers, credential):
-    assert caller(Request(GEMINI, Headers(headers))) == Caller(False, "v1beta", credential)
+    assert caller(Request(GEMINI, Headers(headers))) == ClientIdentity(False, "v1beta", credential)

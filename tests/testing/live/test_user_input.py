@@ -10,11 +10,11 @@ import pytest
 from livetools.testing import FakeClock, FakeLiveServer
 from livetools.testing.live.user_input import (
     ContentAdded,
-    Input,
     NothingSaid,
     Responses,
-    Speech,
+    SpeechChange,
     TextComplete,
+    UserInput,
     rate_of,
 )
 from livetools.testing.messages.output import History, tone
@@ -223,7 +223,7 @@ async def test_at_real_pace_the_turn_is_complete_when_it_would_have_been_played(
 
 def heard(setup, *bodies, kind="realtime"):
     history = History()
-    gathered = Input(setup, EnergyDetector, history)
+    gathered = UserInput(setup, EnergyDetector, history)
     return gathered, [each for body in bodies for each in getattr(gathered, kind)(body)]
 
 
@@ -262,14 +262,14 @@ def test_responses_within_a_content_are_told():
 def test_an_activity_begins_and_ends_where_the_client_says():
     manual = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
     gathered, told = heard(manual, {"activityStart": {}}, {"text": "hello"}, {"activityEnd": {}})
-    assert told == [Speech("START"), Speech("END")]
+    assert told == [SpeechChange("START"), SpeechChange("END")]
     assert gathered.take("") == ("hello", b"")
 
 
 def test_the_end_of_the_stream_ends_what_no_silence_has_ended():
     sound = {"mimeType": "audio/pcm;rate=16000", "data": "AAAA"}
     _, told = heard({}, {"audio": sound}, {"audioStreamEnd": True})
-    assert told == [Speech("END", by_stream=True)]
+    assert told == [SpeechChange("END", by_stream=True)]
     _, told = heard({}, {"audioStreamEnd": True})
     assert told == []
 
@@ -283,7 +283,7 @@ def test_silence_behind_the_end_of_the_stream_belongs_to_no_turn():
     assert again == [], "nothing was said between the two ends"
     list(gathered.realtime({"audio": silence}))
     list(gathered.realtime({"audio": sound}))
-    assert list(gathered.realtime({"audioStreamEnd": True})) == [Speech("END", by_stream=True)]
+    assert list(gathered.realtime({"audioStreamEnd": True})) == [SpeechChange("END", by_stream=True)]
     assert gathered.take("") == ("", b"\0\1\0")
 
 

@@ -130,7 +130,7 @@ BODILESS = b"POST /v1beta/models/x:generateContent HTTP/1.1\r\nHost: x\r\nConten
 def impatient(monkeypatch):
     """Clients have little time."""
     for module in ("net.accept", "rest.http"):
-        monkeypatch.setattr(f"livetools.testing.{module}.SILENT", 0.2)
+        monkeypatch.setattr(f"livetools.testing.{module}.REQUEST_TIMEOUT", 0.2)
 
 
 @pytest.mark.virtual_time

@@ -9,7 +9,7 @@ from websockets.frames import Frame as WireFrame
 from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
-from livetools.testing.net.connection import Connection, Gone
+from livetools.testing.net.connection import ServerConnection, SocketClosed
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +37,7 @@ async def ends():
     to_server, from_client = anyio.create_memory_object_stream[bytes](100)
     to_client, from_server = anyio.create_memory_object_stream[bytes](100)
     client = ClientProtocol(parse_uri("ws://localhost/"))
-    connection = Connection(1, Pair(from_client, to_client))
+    connection = ServerConnection(1, Pair(from_client, to_client))
     client.send_request(client.connect())
     assert await connection.accept(b"".join(client.data_to_send()))
     client.receive_data(await from_server.receive())
@@ -64,7 +64,7 @@ async def test_a_message_in_fragments_and_pieces_is_heard_whole(ends):
     await connection.receive(receiver)
     assert heard == [b'{"a": 1}']
     assert connection.closed_by == "client"
-    with pytest.raises(Gone):
+    with pytest.raises(SocketClosed):
         await connection.send(b"late")
 
 
@@ -143,7 +143,7 @@ async def test_a_line_that_broke_meanwhile_is_told_at_the_end(ends):
             await connection.send(b"one")
             await from_server.aclose()
 
-    with pytest.raises(Gone):
+    with pytest.raises(SocketClosed):
         await body()
 
 
@@ -169,7 +169,7 @@ async def test_frames_that_came_with_the_request_are_heard(ends):
     to_server, from_client = anyio.create_memory_object_stream[bytes](100)
     to_client, from_server = anyio.create_memory_object_stream[bytes](100)
     client = ClientProtocol(parse_uri("ws://localhost/"))
-    connection = Connection(1, Pair(from_client, to_client))
+    connection = ServerConnection(1, Pair(from_client, to_client))
     client.send_request(client.connect())
     head = b"".join(client.data_to_send())
     frames = WireFrame(Opcode.TEXT, b"early").serialize(mask=True)

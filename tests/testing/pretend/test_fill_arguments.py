@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from livetools.testing.pretend.fill_arguments import Reader, example
+from livetools.testing.pretend.fill_arguments import QuestionReader, example
 from livetools.testing.pretend.words import parts, tokens
 from livetools.tools import Tool
 
@@ -18,7 +18,7 @@ from livetools.tools import Tool
 def fill(function: Any, text: str) -> tuple[dict[str, Any], list[str]]:
     """The arguments of a function, and the missing ones."""
     schema = Tool(function).declaration().get("parameters", {})
-    return Reader(tokens(text), parts(function.__name__)).arguments(schema)
+    return QuestionReader(tokens(text), parts(function.__name__)).arguments(schema)
 
 
 def filled(function: Any, text: str) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def test_numbers_go_in_order_where_nothing_tells_them_apart():
 
 def test_a_number_outside_the_bounds_or_no_whole_one_is_not_taken():
     schema = {"properties": {"n": {"type": "INTEGER", "minimum": 1, "maximum": 5}}, "required": ["n"]}
-    assert Reader(tokens("0 and 2.5 and 9")).arguments(schema) == ({}, ["n"])
-    assert Reader(tokens("0 and 4 and 9")).arguments(schema) == ({"n": 4}, [])
+    assert QuestionReader(tokens("0 and 2.5 and 9")).arguments(schema) == ({}, ["n"])
+    assert QuestionReader(tokens("0 and 4 and 9")).arguments(schema) == ({"n": 4}, [])
 
 
 def test_an_enum_takes_the_value_that_is_mentioned():
@@ -209,7 +209,7 @@ questions = st.lists(
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(questions, objects)
 def test_any_question_meets_any_schema_without_an_error(text, schema):
-    args, missing = Reader(tokens(text)).arguments(schema)
+    args, missing = QuestionReader(tokens(text)).arguments(schema)
     lacking = {name for name in schema["required"] if name not in args}
     assert lacking == {path.split(".")[0] for path in missing}
     assert set(args) <= set(schema["properties"])

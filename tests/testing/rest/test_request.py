@@ -6,7 +6,7 @@ import pytest
 
 from livetools.testing import FakeLiveServer
 from livetools.testing.rest.http import HttpError
-from livetools.testing.rest.request import RestRequest
+from livetools.testing.rest.request import RestChannel
 
 pytestmark = pytest.mark.anyio
 
@@ -21,7 +21,7 @@ async def run(model, contents=HELLO):
     async def emit(part):
         parts.append(part)
 
-    await RestRequest(FakeLiveServer(model).service, {"contents": contents}, "gemini-2.5-flash").run(emit)
+    await RestChannel(FakeLiveServer(model).service, {"contents": contents}, "gemini-2.5-flash").run(emit)
     return parts
 
 
@@ -48,7 +48,7 @@ async def test_an_end_of_the_line_is_an_error_of_the_service(way):
 
     server = FakeLiveServer(model)
     with pytest.raises(HttpError) as caught:
-        await RestRequest(server.service, {"contents": HELLO}, "gemini-2.5-flash").run(None)
+        await RestChannel(server.service, {"contents": HELLO}, "gemini-2.5-flash").run(None)
     assert caught.value.status == 500
     server.assert_all_answered()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -53,6 +53,7 @@ def test_every_option_has_a_default_but_those_that_come_from_elsewhere() -> None
         ({"approval_timeout": -1}, "approval_timeout=-1"),
         ({"duplicates": "merge"}, "duplicates='merge' should be 'run' or 'join'"),
         ({"executor": 4}, "executor=4 should be a concurrent.futures.Executor"),
+        ({"executor": Executor()}, "should be a concurrent.futures.Executor, with submit()"),
         ({"max_result_bytes": 0}, "max_result_bytes=0"),
         ({"name": 5}, "name=5 should be a string"),
     ],

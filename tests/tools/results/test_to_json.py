@@ -18,7 +18,7 @@ from google.genai import types
 
 from livetools import ToolError, ToolResult
 from livetools.tools.results.outcomes import encode, outcome
-from livetools.tools.results.to_json import ALL
+from livetools.tools.results.to_json import MAX_VALUES
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 WAV = b"RIFF\x24\0\0\0WAVEfmt " + b"\0" * 20
@@ -334,7 +334,7 @@ def test_a_result_that_has_no_end_is_cut_and_a_large_one_is_not() -> None:
     assert "…" in json.dumps(encode(doubled), ensure_ascii=False)
     rows = [{"id": n, "name": f"número {n}", "price": n / 2, "tags": ["a", "b"]} for n in range(20_000)]
     assert encode({"rows": rows}) == {"output": {"rows": rows}}
-    assert len(rows) * 6 < ALL
+    assert len(rows) * 6 < MAX_VALUES
 
 
 @pytest.mark.parametrize(

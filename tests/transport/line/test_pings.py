@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.transport.line.pings import APART, Ping, Pongs
+from livetools.transport.line.pings import APART, PendingPing, Pongs
 
 
 class Line:
@@ -25,7 +25,7 @@ class Line:
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         self.timers.append((self.now + seconds, call))
 
-    def ask(self, at_once: bool = True) -> tuple[Ping, bool]:
+    def ask(self, at_once: bool = True) -> tuple[PendingPing, bool]:
         """A ping, and whether it goes with the frame."""
         ping, payload = self.pongs.ask(at_once)
         if payload is not None:
@@ -162,7 +162,7 @@ def test_whoever_hurries_while_a_ping_is_out_is_asked_for_behind_its_pong() -> N
 @given(st.lists(st.sampled_from(["ask", "ask later", "pong", "hurry", "half a second"]), max_size=40))
 def test_one_ping_is_out_at_most_and_each_frame_is_covered_by_a_later_one(steps: list[str]) -> None:
     line = Line()
-    asked: list[tuple[Ping, int]] = []  # and how many pings had been written before its frame
+    asked: list[tuple[PendingPing, int]] = []  # and how many pings had been written before its frame
     written = 0
     for step in steps:
         before = len(line.out)

@@ -10,7 +10,7 @@ import anyio
 from livetools.audio.pcm import INPUT_RATE, SAMPLE, Resampler
 from livetools.errors import LiveToolsError
 from livetools.integrations.shared.sound_ahead import MAX_AHEAD, SoundAhead
-from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.sound.call_recording import CallRecording
 from livetools.integrations.telephony.sound.codec import Codec
 from livetools.integrations.telephony.sound.reorder import Reorder
 from livetools.log import get_logger
@@ -23,7 +23,7 @@ from livetools.transport.loop.wake import make_wake
 log = get_logger("livetools.telephony")
 
 #: Frames of the caller's sound that wait for the session to open, or for its line: two seconds.
-WAITING = 100
+_WAITING = 100
 #: Bytes of sound that are sent at once, when more than one frame waits: 100 ms.
 _TOGETHER = 3200
 #: Seconds without a key after which the keys that were pressed are sent to the model, in one text.
@@ -36,12 +36,12 @@ class CallerSide:
     """Queues what the caller says and presses for the model. It never waits; when it is full the oldest sound is
     dropped."""
 
-    def __init__(self, codec: Codec, rate: int, recording: Recording | None = None) -> None:
+    def __init__(self, codec: Codec, rate: int, recording: CallRecording | None = None) -> None:
         self._codec, self._rate, self._recording = codec, rate, recording
         self._order = Reorder()
         self._whole = Samples()
         self._resample = Resampler(rate, INPUT_RATE, prompt=True)
-        self._sound: deque[bytes] = deque(maxlen=WAITING)
+        self._sound: deque[bytes] = deque(maxlen=_WAITING)
         self._ahead = SoundAhead()
         self._warned = False  # that sound came too far ahead of its time
         self._keys = ""

@@ -8,8 +8,7 @@ from functools import lru_cache, partial
 from math import inf
 from typing import TypeAlias
 
-from livetools.audio.stereo_wav import Path
-from livetools.audio.wav import read_wav
+from livetools.audio.wav import StrPath, read_wav
 from livetools.errors import ConfigError
 from livetools.events import (
     AudioChunk,
@@ -21,29 +20,29 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.integrations.telephony.providers.provider import Message
+from livetools.integrations.telephony.providers.provider import RawMessage
 from livetools.integrations.telephony.sound.codec import Codec
 from livetools.integrations.telephony.sound.tones import hold_sound as made
 from livetools.session.running.clock import Clock
 from livetools.transport.loop.race import race
 from livetools.transport.loop.wake import make_wake
 
-from .model_speech import Speech
+from .model_speech import ModelSpeech
 
 #: Seconds of silence, from the beginning of a call on, after which the sound begins.
-PATIENCE = 1.5
+_PATIENCE = 1.5
 #: Seconds that it continues after the last tool has answered, if the model says nothing.
-AFTER = 5.0
+_AFTER = 5.0
 #: Seconds of a piece, and how long before its end the next one is sent: little is lost when the model answers.
 _PIECE, _AHEAD = 0.2, 0.2
 
 
 class Hold:
-    """Begins when a call has been open for ``PATIENCE`` seconds and nothing was said meanwhile, and ends when the model
-    speaks, or is interrupted. A model that speaks while the tool runs, and is silent again, is followed by the sound
-    too; after the end of that turn it is not, because the conversation continues beside the tool."""
+    """Begins when a call has been open for ``_PATIENCE`` seconds and nothing was said meanwhile, and ends when the
+    model speaks, or is interrupted. A model that speaks while the tool runs, and is silent again, is followed by the
+    sound too; after the end of that turn it is not, because the conversation continues beside the tool."""
 
-    def __init__(self, sound: bytes, speech: Speech, clock: Clock) -> None:
+    def __init__(self, sound: bytes, speech: ModelSpeech, clock: Clock) -> None:
         self._sound, self._speech, self._clock = sound, speech, clock
         self._at = 0  # bytes of the sound that were played
         self._open: set[str] = set()  # calls
@@ -53,31 +52,31 @@ class Hold:
         self._playing = False
         self._changed = make_wake()
 
-    def take(self, event: Event) -> Iterator[Message | None]:
+    def take(self, event: Event) -> Iterator[RawMessage | None]:
         """What an event means for the sound; the messages that silence it where it ends."""
         match event:
             case ToolStarted(call):
                 self._open.add(call.id)
                 self._said = False
                 if not self._playing:
-                    self._begin_in(PATIENCE)
+                    self._begin_in(_PATIENCE)
                 self._ends = inf
             case ToolFinished(call) | ToolCancelled(call) | ToolLost(call):
                 self._open.discard(call.id)
                 if not self._open:
-                    self._ends = self._clock.now() + AFTER
+                    self._ends = self._clock.now() + _AFTER
                     self._due = self._due if self._playing else inf
             case AudioChunk():
                 self._said = True
                 yield from self._stop()
                 if self._open:
-                    self._begin_in(PATIENCE)
+                    self._begin_in(_PATIENCE)
             case TurnComplete() if self._said or not self._open:
                 yield from self._stop()
             case Interrupted():
                 yield from self._stop()
 
-    async def play(self, write: Callable[[Iterator[Message | None]], Awaitable[object]]) -> None:
+    async def play(self, write: Callable[[Iterator[RawMessage | None]], Awaitable[object]]) -> None:
         """Play it at its times, in pieces, through ``write``. Never returns."""
         while True:
             await self._changed.wait()
@@ -98,7 +97,7 @@ class Hold:
         heard = self._speech.plays_until
         return heard - _AHEAD if self._playing else max(self._due, heard)
 
-    def _piece(self) -> Iterator[Message | None]:
+    def _piece(self) -> Iterator[RawMessage | None]:
         """The next piece; nothing, where it ended while the line was busy with something else."""
         now = self._clock.now()
         if self._playing and now >= self._ends:
@@ -110,7 +109,7 @@ class Hold:
             self._at = (self._at + size) % len(self._sound)
             yield from self._speech.hold(piece)
 
-    def _stop(self) -> Iterator[Message | None]:
+    def _stop(self) -> Iterator[RawMessage | None]:
         self._due = inf
         if self._playing:
             self._playing, self._at = False, 0
@@ -118,7 +117,7 @@ class Hold:
 
 
 #: What a user may name as the sound: a WAV file or its bytes; true for the one that is made here.
-HoldSound: TypeAlias = bool | Path | bytes
+HoldSound: TypeAlias = bool | StrPath | bytes
 
 
 def sound_of(chosen: HoldSound, codec: Codec, rate: int) -> bytes:

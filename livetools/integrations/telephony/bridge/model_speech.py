@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livetools.audio.pcm import Resampler
-from livetools.integrations.telephony.providers.provider import Message, Provider
-from livetools.integrations.telephony.sound.call_recording import Recording
+from livetools.integrations.telephony.providers.provider import Provider, RawMessage
+from livetools.integrations.telephony.sound.call_recording import CallRecording
 from livetools.integrations.telephony.sound.codec import Codec
 from livetools.integrations.telephony.sound.tones import checked_keys, keypad
 from livetools.session.running.clock import Clock
@@ -14,15 +14,15 @@ from livetools.session.running.clock import Clock
 #: Seconds of the shortest message, which is the least that Telnyx plays, and of the longest: Telnyx takes 30 s at most.
 _LEAST, _MOST = 0.02, 10.0
 #: Seconds that a provider has to play more than the sound lasts, before we believe that it has.
-SLOW = 2.0
+_SLOW = 2.0
 
 
-class Speech:
+class ModelSpeech:
     """Makes the messages of everything that a caller hears. A mark follows each piece of speech: it tells that it was
     heard. The tones of keys have a mark too, the hold sound has none, and neither counts as heard."""
 
     def __init__(
-        self, provider: Provider, codec: Codec, clock: Clock, recording: Recording | None = None
+        self, provider: Provider, codec: Codec, clock: Clock, recording: CallRecording | None = None
     ) -> None:
         self.plays_until = clock.now()  # by the clock, if the line is as fast as its sound
         self._provider, self._codec, self._clock, self._recording = provider, codec, clock, recording
@@ -46,10 +46,10 @@ class Speech:
 
     @property
     def heard_by(self) -> float:
-        """When all will have been heard, by the clock. With marks to come, a provider has ``SLOW`` more seconds."""
-        return self.plays_until + (SLOW if self._marks else 0.0)
+        """When all will have been heard, by the clock. With marks to come, a provider has ``_SLOW`` more seconds."""
+        return self.plays_until + (_SLOW if self._marks else 0.0)
 
-    def say(self, pcm: bytes, rate: int) -> Iterator[Message]:
+    def say(self, pcm: bytes, rate: int) -> Iterator[RawMessage]:
         """The messages of a piece of speech, 16-bit mono PCM of ``rate`` Hz."""
         if self._resampler is None or self._resampler.source != rate:
             yield from self.pause()
@@ -57,14 +57,14 @@ class Speech:
         self._rest += self._codec.encode(self._resampler(pcm))
         yield from self._messages(whole=False)
 
-    def pause(self) -> Iterator[Message]:
+    def pause(self) -> Iterator[RawMessage]:
         """The messages of what was held back: nothing follows for now."""
         if self._resampler is not None:
             self._rest += self._codec.encode(self._resampler(b"", last=True))
             self._resampler = None
         yield from self._messages(whole=True)
 
-    def cut(self) -> Message | None:
+    def cut(self) -> RawMessage | None:
         """The message that silences the line; what was not heard by now will not be. ``None``: it plays on."""
         self._resampler, self._rest = None, b""
         left = self._to_play()
@@ -74,7 +74,7 @@ class Speech:
             self._unmarked -= min(self._unmarked, left)
         return message
 
-    def press(self, keys: str) -> Iterator[Message]:
+    def press(self, keys: str) -> Iterator[RawMessage]:
         """The messages that press keys at the other end, behind what was said: the provider's own, or the tones."""
         checked_keys(keys)
         yield from self.pause()
@@ -85,14 +85,14 @@ class Speech:
         yield from self._send(self._filled(self._codec.encode(keypad(keys, self._rate))))
         yield from self._mark(0.0)
 
-    def hold(self, sound: bytes) -> Iterator[Message]:
+    def hold(self, sound: bytes) -> Iterator[RawMessage]:
         """The messages of a piece of the sound for one who waits, in the encoding of the line."""
         if not self._to_play():
             self._heard, self._unmarked = self.heard, 0.0
         yield from self.pause()
         yield from self._send(self._filled(sound))
 
-    def drop(self) -> Message | None:
+    def drop(self) -> RawMessage | None:
         """The message that drops the sound for one who waits, all of whose speech was heard. ``None``: it plays on."""
         message = self._provider.clear()
         if message is not None:
@@ -113,7 +113,7 @@ class Speech:
         """The bytes of so many seconds on the line."""
         return round(seconds * self._rate) * self._codec.width
 
-    def _messages(self, whole: bool) -> Iterator[Message]:
+    def _messages(self, whole: bool) -> Iterator[RawMessage]:
         """What can be played by now. ``whole``: all of it, filled up with silence to what the provider takes."""
         one, exact = self.bytes_of(self._provider.chunk or _LEAST), self._provider.chunk is not None
         if whole and self._rest and (exact or len(self._rest) < one):
@@ -132,7 +132,7 @@ class Speech:
         one = self.bytes_of(self._provider.chunk or _LEAST)
         return sound + self._codec.silence * (-len(sound) % one // self._codec.width)
 
-    def _send(self, sound: bytes) -> Iterator[Message]:
+    def _send(self, sound: bytes) -> Iterator[RawMessage]:
         """The messages that play this behind what was sent before."""
         begins = max(self.plays_until, self._clock.now())
         self.plays_until = begins + len(sound) / self._codec.width / self._rate
@@ -143,7 +143,7 @@ class Speech:
             if (message := self._provider.media(sound[at : at + size])) is not None:
                 yield message
 
-    def _mark(self, seconds: float) -> Iterator[Message]:
+    def _mark(self, seconds: float) -> Iterator[RawMessage]:
         """The mark behind so many seconds of speech."""
         self._number += 1
         name = f"livetools-{self._number}"

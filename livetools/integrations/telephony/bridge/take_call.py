@@ -22,14 +22,14 @@ from livetools.integrations.shared.closing import TRY_AGAIN, close_reason
 from livetools.integrations.shared.last_handle import resumed_session
 from livetools.integrations.telephony.call_control.phone_call import PhoneCall, set_current
 from livetools.integrations.telephony.providers.provider import (
-    Heard,
+    CallMessage,
+    CallRefused,
     Key,
     Mark,
     Media,
-    Message,
     Provider,
-    Reader,
-    Refused,
+    ProviderReader,
+    RawMessage,
     Start,
     StartFrame,
     Stop,
@@ -46,7 +46,7 @@ from livetools.transport.loop.race import race
 from .call_options import Ended, Options, Reason
 from .caller_side import CallerSide
 from .hold import Hold, sound_of
-from .model_speech import Speech
+from .model_speech import ModelSpeech
 
 log = get_logger("livetools.telephony")
 
@@ -55,7 +55,7 @@ START_TIMEOUT = 10.0
 #: Characters that a stranger may send before the start frame, and in it.
 MAX_GREETING = 2**16
 #: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
-LAST_WORDS = 5.0
+_LAST_WORDS = 5.0
 #: Seconds that a session continues after its caller was transferred: the tool that did it answers.
 MOVED = 0.5
 
@@ -67,7 +67,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             checked_provider(provider)
             codec_of(provider.encoding, provider.rate)
             provider.check(websocket.headers)
-            reader = Reader(provider)
+            reader = ProviderReader(provider)
             start = await _start(websocket, reader)
             if start is None:
                 return
@@ -81,7 +81,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             if continues:
                 options = replace(options, greeting=None)
             sound = CallSound(provider, codec, start, options)
-        except Refused as refused:
+        except CallRefused as refused:
             log.warning("a call was refused: %s", refused)
             await close(websocket, refused.code, str(refused))
         except PermissionError as error:
@@ -105,9 +105,9 @@ _calls: Counter[type[Provider]] = Counter()
 
 @contextlib.contextmanager
 def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
-    """A place among the calls of a provider. Raises :class:`Refused` if no place is left."""
+    """A place among the calls of a provider. Raises :class:`CallRefused` if no place is left."""
     if most is not None and _calls[provider] >= most:
-        raise Refused(TRY_AGAIN, "too many calls: max_sessions is reached")
+        raise CallRefused(TRY_AGAIN, "too many calls: max_sessions is reached")
     _calls[provider] += 1
     try:
         yield
@@ -124,7 +124,7 @@ class CallSound:
         rate, clock = provider.rate, options.clock
         sound = sound_of(options.hold_sound, codec, rate)
         self.recording = None if options.record is None else begun(options.record, start.id, rate, clock)
-        self.speech = Speech(provider, codec, clock, self.recording)
+        self.speech = ModelSpeech(provider, codec, clock, self.recording)
         self.hold = Hold(sound, self.speech, clock) if sound else None
         self.caller = CallerSide(codec, rate, self.recording)
 
@@ -182,7 +182,7 @@ class ActiveCall:
         finally:
             leave()
             self._phone.end()
-            with anyio.move_on_after(LAST_WORDS, shield=True):
+            with anyio.move_on_after(_LAST_WORDS, shield=True):
                 await self._end(reason, error, self._session or session)
         if error is not None and not isinstance(error, LiveToolsError):
             raise error
@@ -247,7 +247,7 @@ class ActiveCall:
         while self._shown < started and not self._gone.is_set():
             await self._news.wait()
 
-    async def _write(self, messages: Iterable[Message | None]) -> None:
+    async def _write(self, messages: Iterable[RawMessage | None]) -> None:
         """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
             async with self._writing:
@@ -360,37 +360,37 @@ class ActiveCall:
         await race(heard_all, self._gone.wait, lambda: self._clock.sleep_until(late))
 
 
-async def _start(websocket: WebSocket, reader: Reader) -> Start | None:
+async def _start(websocket: WebSocket, reader: ProviderReader) -> Start | None:
     """The start of the call; ``None``: the phone was gone before. Nothing else is kept."""
     with anyio.move_on_after(START_TIMEOUT):
         async for said in Messages(websocket, reader, MAX_GREETING):
             if isinstance(said, Start):
                 return said
         return None
-    raise Refused(1002, f"no start frame came within {START_TIMEOUT:g} s")
+    raise CallRefused(1002, f"no start frame came within {START_TIMEOUT:g} s")
 
 
 def _codec(provider: Provider) -> Codec:
-    """The codec, which the start frame may have changed. Raises :class:`Refused`."""
+    """The codec, which the start frame may have changed. Raises :class:`CallRefused`."""
     try:
         return codec_of(provider.encoding, provider.rate)
     except ConfigError as error:
-        raise Refused(1003, str(error)) from None
+        raise CallRefused(1003, str(error)) from None
 
 
 class Messages:
     """The messages of a provider, until its websocket is closed.
 
-    Raises :class:`Refused` when more than ``most`` characters or bytes have come.
+    Raises :class:`CallRefused` when more than ``most`` characters or bytes have come.
     """
 
-    def __init__(self, websocket: WebSocket, reader: Reader, most: float = inf) -> None:
+    def __init__(self, websocket: WebSocket, reader: ProviderReader, most: float = inf) -> None:
         self._websocket, self._reader, self._left = websocket, reader, most
 
     def __aiter__(self) -> Messages:
         return self
 
-    async def __anext__(self) -> Heard:
+    async def __anext__(self) -> CallMessage:
         while True:
             try:
                 message = await self._websocket.receive()
@@ -402,7 +402,7 @@ class Messages:
             content = message.get("bytes") or b"" if text is None else text
             self._left -= len(content)
             if self._left < 0:
-                raise Refused(1009, "too much came before the start frame")
+                raise CallRefused(1009, "too much came before the start frame")
             if (said := self._reader.read(content)) is not None:
                 return said
 

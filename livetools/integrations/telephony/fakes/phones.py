@@ -8,7 +8,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from livetools.integrations.telephony.providers.provider import Json, Key, Mark, Media, Message
+from livetools.integrations.telephony.providers.provider import Key, Mark, Media, RawMessage
+from livetools.protocol.messages.lenient_json import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +51,25 @@ class Phone:
         """The headers of the request that opens the websocket."""
         return {}
 
-    def begin(self) -> list[Message]:
+    def begin(self) -> list[RawMessage]:
         """What is sent when the call begins."""
         raise NotImplementedError
 
-    def media(self, sound: bytes) -> Message:
+    def media(self, sound: bytes) -> RawMessage:
         """The caller's sound, in the encoding of the line."""
         raise NotImplementedError
 
-    def key(self, digit: str) -> Message:
+    def key(self, digit: str) -> RawMessage:
         """The caller presses a key."""
         raise NotImplementedError
 
-    def played(self, name: str) -> Message | None:
+    def played(self, name: str) -> RawMessage | None:
         """What was sent before this mark has been played."""
 
-    def end(self) -> Message | None:
+    def end(self) -> RawMessage | None:
         """The caller hangs up. ``None``: the websocket is closed, and that is all."""
 
-    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
+    def read(self, message: RawMessage) -> Media | Mark | Key | Clear | None:
         """What the app has sent."""
         raise NotImplementedError
 
@@ -90,7 +91,7 @@ class TwilioPhone(Phone):
             return {}
         return {"x-twilio-signature": _signature(self._auth_token, self._url, "sha1")}
 
-    def begin(self) -> list[Message]:
+    def begin(self) -> list[RawMessage]:
         """See :class:`Phone`."""
         body = {
             "streamSid": "MZ00000000000000000000000000000000",
@@ -119,7 +120,7 @@ class TwilioPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("stop", stop={})
 
-    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
+    def read(self, message: RawMessage) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`."""
         frame = json.loads(message)
         match frame["event"]:
@@ -156,7 +157,7 @@ class TelnyxPhone(TwilioPhone):
         """See :class:`Phone`."""
         return {} if self._auth_token is None else {"x-telnyx-streaming-auth-token": self._auth_token}
 
-    def begin(self) -> list[Message]:
+    def begin(self) -> list[RawMessage]:
         """See :class:`Phone`."""
         body = {
             "call_control_id": self.call,
@@ -203,7 +204,7 @@ class PlivoPhone(Phone):
         signed = _signature(self._auth_token, f"{self._url}.12345", "sha256")
         return {"x-plivo-signature-v3": signed, "x-plivo-signature-v3-nonce": "12345"}
 
-    def begin(self) -> list[Message]:
+    def begin(self) -> list[RawMessage]:
         """See :class:`Phone`."""
         kind = "audio/x-l16" if self.encoding == "L16" else "audio/x-mulaw"
         body = {
@@ -231,7 +232,7 @@ class PlivoPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("playedStream", name=name)
 
-    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
+    def read(self, message: RawMessage) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`. Sound of another kind than the stream's is refused, as Plivo refuses it."""
         frame = json.loads(message)
         match frame["event"]:

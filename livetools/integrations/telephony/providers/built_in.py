@@ -13,8 +13,20 @@ from livetools.errors import ConfigError
 from livetools.integrations.shared.option_checks import checked_secret
 from livetools.integrations.telephony.sound.codec import codec_of, swapped
 from livetools.log import get_logger
+from livetools.protocol.messages.lenient_json import Json
 
-from .provider import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
+from .provider import (
+    CallMessage,
+    CallRefused,
+    Key,
+    Mark,
+    Media,
+    Provider,
+    RawMessage,
+    Start,
+    Stop,
+    checked_id,
+)
 
 log = get_logger("livetools.telephony")
 
@@ -39,7 +51,7 @@ class Events(Provider):
     def __init__(self) -> None:
         self.stream = ""  # its id, once the call has started
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """See :class:`Provider`."""
         if isinstance(message, bytes):
             return None
@@ -69,24 +81,24 @@ class Events(Provider):
         """The place of a piece of sound in the stream, where sound may come out of order."""
         return None
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """What a frame says that not all have."""
         name = body.get("name") if frame["event"] == "mark" else None
         return Mark(name) if isinstance(name, str) else None
 
     def agree(self, media_format: Mapping[str, Json], rate: str) -> None:
-        """Use the encoding and the rate that the start frame names, if it does. Raises :class:`Refused`."""
+        """Use the encoding and the rate that the start frame names, if it does. Raises :class:`CallRefused`."""
         named, hertz = media_format.get("encoding", self.encoding), media_format.get(rate, self.rate)
         if isinstance(named, str):
             named = _MIME.get(named.partition(";")[0], named)
         try:
             self.encoding = codec_of(named, _number(hertz)).name
         except ConfigError as error:
-            raise Refused(1003, str(error)) from None
+            raise CallRefused(1003, str(error)) from None
         self.rate = int(hertz)
         channels = media_format.get("channels")
         if channels is not None and _number(channels) != 1:
-            raise Refused(1003, f"the sound has {channels!r:.20} channels; expected 1")
+            raise CallRefused(1003, f"the sound has {channels!r:.20} channels; expected 1")
 
 
 class Twilio(Events):
@@ -102,7 +114,7 @@ class Twilio(Events):
             return
         given = headers.get("x-twilio-signature", "")
         if not any(_same(given, _signed(self._auth_token, url, "sha1")) for url in _spellings(self._url)):
-            raise Refused(1008, "the signature is not Twilio's: see auth_token and url")
+            raise CallRefused(1008, "the signature is not Twilio's: see auth_token and url")
 
     def begin(self, frame: Mapping[str, Json], whole: Mapping[str, Json]) -> Start:
         """See :class:`Events`."""
@@ -147,12 +159,12 @@ class Telnyx(Events):
     def begin(self, frame: Mapping[str, Json], whole: Mapping[str, Json]) -> Start:
         """See :class:`Events`."""
         if not self._shown:
-            raise Refused(1008, "the token is not the one expected: see auth_token")
+            raise CallRefused(1008, "the token is not the one expected: see auth_token")
         stream = _ids(whole, "stream_id", "call_control_id")
         self.agree(_object(whole, "media_format"), "sample_rate")
         return Start(whole, stream)
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """See :class:`Provider`."""
         said = super().read(message)
         return Media(self._ordered(said.sound), said.number) if isinstance(said, Media) else said
@@ -161,7 +173,7 @@ class Telnyx(Events):
         """See :class:`Events`."""
         return _number(body.get("chunk"))
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """See :class:`Events`."""
         if frame["event"] == "connected":
             for token in _tokens(frame):
@@ -210,19 +222,19 @@ class Plivo(Events):
             given = [each.strip() for each in headers.get(name, "").split(",")]
             if nonce and any(_same(each, one) for each in given for one in right):
                 return
-        raise Refused(1008, "the signature is not Plivo's: see auth_token and url")
+        raise CallRefused(1008, "the signature is not Plivo's: see auth_token and url")
 
     def begin(self, frame: Mapping[str, Json], whole: Mapping[str, Json]) -> Start:
         """See :class:`Events`."""
         stream = _ids(whole, "streamId", "callId")
         self.agree(_object(whole, "mediaFormat"), "sampleRate")
         if self.encoding == "PCMA":
-            raise Refused(
+            raise CallRefused(
                 1003, "the sound is PCMA, which Plivo cannot play: ask for audio/x-mulaw or audio/x-l16"
             )
         return Start(whole, stream)
 
-    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> Heard | None:
+    def other(self, frame: Mapping[str, Json], body: Mapping[str, Json]) -> CallMessage | None:
         """See :class:`Events`."""
         name = frame.get("name") if frame["event"] == "playedStream" else None
         return Mark(name) if isinstance(name, str) else None
@@ -269,7 +281,7 @@ def _token(value: str | None, bridge: str) -> str | None:
 
 
 def _ids(frame: Mapping[str, Json], stream: str, call: str) -> str:
-    """The id of the stream. Raises :class:`Refused` where it, or the id of the call, is missing or no short text."""
+    """The id of the stream. Raises :class:`CallRefused` where it, or the id of the call, is missing or too long."""
     checked_id(frame.get(call), call)
     return checked_id(frame.get(stream), stream)
 

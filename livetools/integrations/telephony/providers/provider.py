@@ -14,26 +14,26 @@ from typing import Any, ClassVar, TypeAlias
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
+from livetools.protocol.messages.lenient_json import Json
 from livetools.tools.definition.callbacks import misspelt
 
 log = get_logger("livetools.telephony")
 
-Json: TypeAlias = Any  # whatever JSON can say
 #: One message of the provider's websocket: its text, or its bytes.
-Message: TypeAlias = str | bytes
+RawMessage: TypeAlias = str | bytes
 
 #: The start frame of a call, with the fields of its ``start`` object beside it.
 StartFrame: TypeAlias = Mapping[str, Any]
 
 #: Characters or bytes of a message; what is longer is not read. A frame of 20 ms of sound has about 400.
-LONGEST = 1024 * 1024
+MAX_PROVIDER_MESSAGE = 1024 * 1024
 #: Characters of an id that a provider gives.
 MAX_ID = 256
 #: What may be pressed on a phone.
-KEYS = frozenset("0123456789*#ABCD")
+_KEYS = frozenset("0123456789*#ABCD")
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """The call is not taken: the websocket is closed with this code and reason."""
 
     def __init__(self, code: int, reason: str) -> None:
@@ -104,7 +104,7 @@ class Stop:
     """
 
 
-Heard: TypeAlias = Start | Media | Key | Mark | Stop
+CallMessage: TypeAlias = Start | Media | Key | Mark | Stop
 
 
 class Provider:
@@ -145,7 +145,7 @@ class Provider:
         has given a :class:`Start`.
         """
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """What one message says; ``None``: nothing for us.
 
         A message that makes it raise is dropped, and the kind of the error is logged once for each call: whatever a
@@ -153,27 +153,27 @@ class Provider:
         """
         raise NotImplementedError
 
-    def media(self, sound: bytes) -> Message | None:
+    def media(self, sound: bytes) -> RawMessage | None:
         """The message that plays ``sound``, in whole samples of ``encoding``, behind what was sent before."""
         raise NotImplementedError
 
-    def mark(self, name: str) -> Message | None:
+    def mark(self, name: str) -> RawMessage | None:
         """The message after which the provider says, when all that was sent before has been played (:class:`Mark`).
 
         ``None``, as it is here: the provider has none. What was heard is then reckoned by the clock.
         """
 
-    def keys(self, keys: str) -> Message | None:
+    def keys(self, keys: str) -> RawMessage | None:
         """The message that presses ``keys``, of ``0-9*#A-D`` and ``w`` (half a second of pause), at the other end.
 
         ``None``, as it is here: the provider has none. Their tones (DTMF) are then played as sound.
         """
 
-    def clear(self) -> Message | None:
+    def clear(self) -> RawMessage | None:
         """The message that drops what was sent and not played. ``None``, as it is here: the provider plays it all."""
 
 
-class Reader:
+class ProviderReader:
     """Reads the messages of one call through its provider, and checks what the provider makes of them."""
 
     def __init__(self, provider: Provider) -> None:
@@ -181,22 +181,22 @@ class Reader:
         self._started = False
         self._told = False
 
-    def read(self, message: Message) -> Heard | None:
+    def read(self, message: RawMessage) -> CallMessage | None:
         """What it says; ``None`` for nothing, and for what cannot be. A second start says nothing.
 
-        Raises, before the start, :class:`Refused` and ``PermissionError``.
+        Raises, before the start, :class:`CallRefused` and ``PermissionError``.
         """
-        if len(message) > LONGEST:
+        if len(message) > MAX_PROVIDER_MESSAGE:
             return None
         try:
             return self._checked(self._provider.read(message))
         except Exception as error:  # by a stranger's message: it must not end the call
-            if isinstance(error, Refused | PermissionError) and not self._started:
+            if isinstance(error, CallRefused | PermissionError) and not self._started:
                 raise
             self._tell(error)
         return None
 
-    def _checked(self, said: object) -> Heard | None:
+    def _checked(self, said: object) -> CallMessage | None:
         match said:
             case Start(Mapping(), name) if not self._started:
                 checked_id(name, "stream id")
@@ -204,7 +204,7 @@ class Reader:
                 return said
             case Media(sound) if sound:
                 return Media(bytes(memoryview(sound)), said.number)
-            case Key(digit) if digit in KEYS:
+            case Key(digit) if digit in _KEYS:
                 return said
             case Mark(str()) | Stop():
                 return said
@@ -240,9 +240,9 @@ _METHODS = [name for name, value in vars(Provider).items() if not name.startswit
 
 
 def checked_id(value: object, name: str) -> str:
-    """The id. Raises :class:`Refused` where it is missing, or no short text."""
+    """The id. Raises :class:`CallRefused` where it is missing, or no short text."""
     if not (isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable()):
-        raise Refused(
+        raise CallRefused(
             1002, f"the start frame has no {name}: a text of at most {MAX_ID} characters is expected"
         )
     return value

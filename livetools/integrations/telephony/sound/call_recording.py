@@ -23,7 +23,7 @@ _AHEAD = 0.1
 _QUIET = 200
 
 
-class Recording:
+class CallRecording:
     """A recording under way. The caller's sound is placed by when it came, what is played by when it plays.
 
     A file that can no longer be written ends the recording, logged, and not the call.
@@ -60,7 +60,7 @@ class Recording:
         return self._file.now() + at - self._clock.now()
 
 
-def begun(folder: str | os.PathLike[str], stream: str, rate: int, clock: Clock) -> Recording | None:
+def begun(folder: str | os.PathLike[str], stream: str, rate: int, clock: Clock) -> CallRecording | None:
     """A recording in a new file of ``folder``, which is created if it does not exist, named after the stream.
 
     Only its owner may read the file. ``None``: it cannot be written, which is logged.
@@ -68,7 +68,7 @@ def begun(folder: str | os.PathLike[str], stream: str, rate: int, clock: Clock) 
     name = re.sub(r"[^A-Za-z0-9_-]", "-", stream)[:100]
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return Recording(_reserved(Path(folder), name), rate, clock)
+        return CallRecording(_reserved(Path(folder), name), rate, clock)
     except OSError as error:
         log.error("a call is not recorded: %s: %s", folder, error.strerror)
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Frames that wait for one that is missing: 100 ms of sound, past which it is taken for lost.
-PATIENCE = 5
+MAX_HELD_FRAMES = 5
 
 
 class Reorder:
@@ -22,7 +22,7 @@ class Reorder:
         if number < self._next:
             return []
         self._waiting[number] = sound
-        if len(self._waiting) > PATIENCE and self._next not in self._waiting:
+        if len(self._waiting) > MAX_HELD_FRAMES and self._next not in self._waiting:
             self._next = min(self._waiting)
         ready = []
         while self._next in self._waiting:

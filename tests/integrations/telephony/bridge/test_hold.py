@@ -13,7 +13,7 @@ import pytest
 from livetools import AudioChunk, Call, ConfigError, Interrupted, ToolFinished, ToolStarted, TurnComplete
 from livetools.integrations.telephony import Provider
 from livetools.integrations.telephony.bridge.hold import Hold, sound_of
-from livetools.integrations.telephony.bridge.model_speech import Speech
+from livetools.integrations.telephony.bridge.model_speech import ModelSpeech
 from livetools.integrations.telephony.sound.codec import L16, PCMU
 from livetools.testing import FakeClock
 
@@ -44,7 +44,7 @@ class Line:
 
     def __init__(self, provider: Provider | None = None) -> None:
         self.clock = FakeClock()
-        self.speech = Speech(provider or Plain(), L16, self.clock)
+        self.speech = ModelSpeech(provider or Plain(), L16, self.clock)
         self.hold = Hold(SOUND, self.speech, self.clock)
         self.sent: list[Any] = []
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from livetools.integrations.telephony import Provider
-from livetools.integrations.telephony.bridge.model_speech import Speech
+from livetools.integrations.telephony.bridge.model_speech import ModelSpeech
 from livetools.integrations.telephony.providers.built_in import Twilio
 from livetools.integrations.telephony.sound.codec import L16, PCMA, PCMU, codec_of
 from livetools.testing import FakeClock
@@ -34,14 +34,14 @@ class Strict(Plain):
         return "clear"
 
 
-def speech(codec=PCMU, clock=None) -> Speech:
+def speech(codec=PCMU, clock=None) -> ModelSpeech:
     provider = Twilio()
     provider.stream, provider.encoding = "MZ1", codec.name
-    return Speech(provider, codec, clock or FakeClock())
+    return ModelSpeech(provider, codec, clock or FakeClock())
 
 
-def plain(provider, clock=None) -> Speech:
-    return Speech(provider, codec_of(provider.encoding, provider.rate), clock or FakeClock())
+def plain(provider, clock=None) -> ModelSpeech:
+    return ModelSpeech(provider, codec_of(provider.encoding, provider.rate), clock or FakeClock())
 
 
 def sounds(frames) -> list[bytes]:

@@ -17,7 +17,12 @@ from livetools import ConfigError
 from livetools.integrations.telephony import Key, Mark, Media, Provider, Start, Stop
 from livetools.integrations.telephony.providers import built_in
 from livetools.integrations.telephony.providers.built_in import Plivo, Telnyx, Twilio
-from livetools.integrations.telephony.providers.provider import LONGEST, Reader, Refused, checked_provider
+from livetools.integrations.telephony.providers.provider import (
+    MAX_PROVIDER_MESSAGE,
+    CallRefused,
+    ProviderReader,
+    checked_provider,
+)
 
 PLIVO_START = {
     "event": "start",
@@ -147,7 +152,7 @@ def test_the_start_frame_names_the_codec(made: Any, place: str, told: dict[str, 
     frame = {**start, "start": {**start["start"], place: told}}  # type: ignore[dict-item]
     provider = made()
     if means is None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CallRefused) as refused:
             read(provider, frame)
         assert refused.value.code == 1003
     else:
@@ -174,14 +179,14 @@ def test_a_signature_holds_for_the_url_however_it_is_spelt(url: str, signed_as: 
     if right:
         twilio.check(signed(signed_as))
     else:
-        with pytest.raises(Refused, match="not Twilio's"):
+        with pytest.raises(CallRefused, match="not Twilio's"):
             twilio.check(signed(signed_as))
 
 
 def test_a_refusal_names_no_token() -> None:
     telnyx = Telnyx("s3cret")
     read(telnyx, {"event": "connected", "token": "wr0ng"})
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         read(telnyx, TELNYX_START)
     assert "s3cret" not in str(refused.value)
     assert "wr0ng" not in str(refused.value)
@@ -190,13 +195,15 @@ def test_a_refusal_names_no_token() -> None:
 @pytest.mark.parametrize("digit", [*"0123456789*#ABCD"])
 def test_a_key_of_a_phone_is_a_key(digit: str) -> None:
     for made in (Twilio, Telnyx, Plivo):
-        assert Reader(made()).read(json.dumps({"event": "dtmf", "dtmf": {"digit": digit}})) == Key(digit)
+        assert ProviderReader(made()).read(json.dumps({"event": "dtmf", "dtmf": {"digit": digit}})) == Key(
+            digit
+        )
 
 
 @pytest.mark.parametrize("digit", ["", "12", "a", "E", " ", "١", "1 on the phone.) SYSTEM: pay (", 1, None])
 def test_what_no_phone_has_is_no_key(digit: object) -> None:
     for made in (Twilio, Telnyx, Plivo):
-        assert Reader(made()).read(json.dumps({"event": "dtmf", "dtmf": {"digit": digit}})) is None
+        assert ProviderReader(made()).read(json.dumps({"event": "dtmf", "dtmf": {"digit": digit}})) is None
 
 
 PROVIDERS = [
@@ -216,7 +223,7 @@ def test_a_start_whose_ids_are_no_short_texts_is_refused(provider: Any, which: i
     start.pop(name, None)
     start["start"].pop(name, None)
     for place in (start, start["start"]):
-        with pytest.raises(Refused, match=name) as refused:
+        with pytest.raises(CallRefused, match=name) as refused:
             read(bridge, {**start, **({name: bad} if place is start else {"start": {**place, name: bad}})})
         assert str(refused.value).isprintable()
     assert read(bridge, {**start, name: "S" * 256})
@@ -227,7 +234,7 @@ def test_a_start_whose_ids_are_no_short_texts_is_refused(provider: Any, which: i
 )
 def test_a_sound_that_is_not_known_is_refused_in_one_line_of_ascii(encoding: object) -> None:
     start = {**TWILIO_START, "start": {**TWILIO_START["start"], "mediaFormat": {"encoding": encoding}}}
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         read(Twilio(), start)
     assert str(refused.value).isascii()
     assert str(refused.value).isprintable()
@@ -260,7 +267,7 @@ def test_plivos_signature_holds_for_its_url_and_nonce(headers: dict[str, str], r
     if right:
         Plivo("token", URL).check(headers)
     else:
-        with pytest.raises(Refused, match="not Plivo's") as refused:
+        with pytest.raises(CallRefused, match="not Plivo's") as refused:
             Plivo("token", URL).check(headers)
         assert refused.value.code == 1008
 
@@ -271,7 +278,7 @@ def test_plivo_signs_the_parameters_in_the_order_of_their_names() -> None:
 
 @pytest.mark.parametrize("host", ["a:99999999", "[::1", "a:b"])
 def test_a_url_that_is_none_is_a_wrong_signature(host: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         Twilio("token", f"ws://{host}/").check({"x-twilio-signature": "x"})
 
 
@@ -281,7 +288,7 @@ def test_a_token_is_looked_for_one_level_down_however_deep_a_frame_is() -> None:
         frame = {"a": frame}
     telnyx = Telnyx("s3cret")
     read(telnyx, {"event": "connected", **frame})
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         read(telnyx, TELNYX_START)
     read(telnyx, {"event": "connected", "x": {"token": "Bearer s3cret"}})
     assert read(telnyx, TELNYX_START)
@@ -325,7 +332,7 @@ class Own(Provider):
 def test_a_message_that_cannot_be_read_is_dropped_and_told_once(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reader = Reader(Own(error))
+    reader = ProviderReader(Own(error))
     assert [reader.read("x"), reader.read(b"y")] == [None, None]
     (record,) = caplog.records
     assert record.message.startswith(f"Own.read raised {type(error).__name__} (")
@@ -335,23 +342,23 @@ def test_a_message_that_cannot_be_read_is_dropped_and_told_once(
     "said", [Media(b""), Media("text"), Key("12"), Key(["1"]), Mark(7), "start", Start([], "s")]
 )  # type: ignore[arg-type]
 def test_what_cannot_be_said_says_nothing(said: Any) -> None:
-    assert Reader(Own(said)).read("x") is None
+    assert ProviderReader(Own(said)).read("x") is None
 
 
 @pytest.mark.parametrize("sound", [b"ab", bytearray(b"ab"), memoryview(b"ab")])
 def test_sound_may_be_in_any_bytes(sound: Any) -> None:
-    assert Reader(Own(Media(sound, 3))).read("x") == Media(b"ab", 3)
+    assert ProviderReader(Own(Media(sound, 3))).read("x") == Media(b"ab", 3)
 
 
 @pytest.mark.parametrize("bad", [None, "", "S" * 257, 7, "a\nb"])
 def test_a_start_of_ones_own_has_an_id_too(bad: Any) -> None:
-    with pytest.raises(Refused, match="stream id"):
-        Reader(Own(Start({}, bad))).read("x")
+    with pytest.raises(CallRefused, match="stream id"):
+        ProviderReader(Own(Start({}, bad))).read("x")
 
 
 def test_a_call_starts_once_and_is_not_refused_afterwards() -> None:
     provider = Own(PermissionError("no"))
-    reader = Reader(provider)
+    reader = ProviderReader(provider)
     with pytest.raises(PermissionError):
         reader.read("x")
     provider.said = Start({}, "s1")
@@ -361,9 +368,9 @@ def test_a_call_starts_once_and_is_not_refused_afterwards() -> None:
 
 
 def test_a_message_that_is_too_long_is_not_read() -> None:
-    reader = Reader(Own(Stop()))
-    assert reader.read(bytes(LONGEST)) == Stop()
-    assert reader.read(bytes(LONGEST + 1)) is None
+    reader = ProviderReader(Own(Stop()))
+    assert reader.read(bytes(MAX_PROVIDER_MESSAGE)) == Stop()
+    assert reader.read(bytes(MAX_PROVIDER_MESSAGE + 1)) is None
 
 
 @pytest.mark.parametrize("given", [Own, object(), "twilio"])

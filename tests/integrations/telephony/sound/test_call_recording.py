@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from livetools.integrations.telephony.sound.call_recording import Recording, begun
+from livetools.integrations.telephony.sound.call_recording import CallRecording, begun
 from livetools.testing import FakeClock
 
 RATE = 8000
@@ -36,7 +36,7 @@ class Line:
 
     def __init__(self, path: Path) -> None:
         self.clock = FakeClock()
-        self.recording = Recording(path, RATE, self.clock)
+        self.recording = CallRecording(path, RATE, self.clock)
 
     def hears(self, seconds: float, frame: bytes = QUIET) -> None:
         for _ in range(round(seconds / FRAME)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.integrations.telephony.sound.reorder import PATIENCE, Reorder
+from livetools.integrations.telephony.sound.reorder import MAX_HELD_FRAMES, Reorder
 
 
 def sound(number: int) -> bytes:
@@ -35,7 +35,7 @@ def test_what_comes_twice_or_too_late_is_dropped() -> None:
 
 
 def test_what_is_missing_is_not_waited_for_for_long() -> None:
-    late = range(3, 3 + PATIENCE + 1)
+    late = range(3, 3 + MAX_HELD_FRAMES + 1)
     assert taken(1, *late) == [1, *late]
     assert taken(1, *late, 2) == [1, *late]
 
@@ -51,11 +51,11 @@ def test_counting_may_begin_at_nothing_or_far_away() -> None:
 
 @given(st.data())
 def test_a_stream_whose_frames_stray_by_a_few_places_is_whole_and_in_order(data: st.DataObject) -> None:
-    places = data.draw(st.lists(st.integers(0, PATIENCE - 1), min_size=1, max_size=60))
+    places = data.draw(st.lists(st.integers(0, MAX_HELD_FRAMES - 1), min_size=1, max_size=60))
     shuffled = [n for _, n in sorted((n + stray, n) for n, stray in enumerate(places, 1))]
     made = taken(*shuffled)
     assert made == sorted(made)
-    assert set(range(1, len(places) + 1 - PATIENCE)) <= set(made)
+    assert set(range(1, len(places) + 1 - MAX_HELD_FRAMES)) <= set(made)
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 10**12)), max_size=50))
@@ -63,4 +63,4 @@ def test_whatever_the_numbers_little_waits_and_nothing_is_played_twice(numbers: 
     order = Reorder()
     for number in numbers:
         order.take(number, b"x")
-        assert len(order._waiting) <= PATIENCE + 1
+        assert len(order._waiting) <= MAX_HELD_FRAMES + 1

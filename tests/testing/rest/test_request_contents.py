@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.testing.rest.contents import AS_MANY, SIGNATURE, contents_fault, last_turn, merged
+from livetools.testing.rest.request_contents import AS_MANY, SIGNATURE, contents_fault, last_turn, merged
 
 
 def of(role, *parts):

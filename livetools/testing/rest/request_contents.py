@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 from livetools.testing.wire import Message
 
-Fault: TypeAlias = str | None
+_Fault: TypeAlias = str | None
 
-AFTER_USER = (
+_AFTER_USER = (
     "Please ensure that function call turn comes immediately after a user turn or after a function response "
     "turn."
 )
-AFTER_CALL = "Please ensure that function response turn comes immediately after a function call turn."
+_AFTER_CALL = "Please ensure that function response turn comes immediately after a function call turn."
 AS_MANY = (
     "Please ensure that the number of function response parts is equal to the number of function call parts of "
     "the function call turn."
@@ -46,7 +46,7 @@ def merged(contents: Sequence[Message]) -> list[Message]:
     return result
 
 
-def contents_fault(contents: Sequence[Message], *, signatures: bool = False) -> Fault:
+def contents_fault(contents: Sequence[Message], *, signatures: bool = False) -> _Fault:
     """What the service would say to this conversation; ``None`` if it would answer it.
 
     ``signatures``: the model wants its thought signature back on the first call of each step (Gemini 3).
@@ -67,7 +67,7 @@ def contents_fault(contents: Sequence[Message], *, signatures: bool = False) -> 
     return None
 
 
-def _content_fault(n: int, content: Message) -> Fault:
+def _content_fault(n: int, content: Message) -> _Fault:
     role = content.get("role", "user")
     if role not in ("user", "model", "function"):
         return "Please use a valid role: user, model."
@@ -80,14 +80,14 @@ def _content_fault(n: int, content: Message) -> Fault:
     return None
 
 
-def _order_fault(contents: Sequence[Message], n: int) -> Fault:
+def _order_fault(contents: Sequence[Message], n: int) -> _Fault:
     calls, responses = (parts_of(contents[n], kind) for kind in ("functionCall", "functionResponse"))
     before = contents[n - 1] if n else None
     if calls and (before is None or before.get("role", "user") == "model"):
-        return AFTER_USER
+        return _AFTER_USER
     asked = parts_of(before, "functionCall") if before is not None else []
     if responses and not asked:
-        return AFTER_CALL
+        return _AFTER_CALL
     if len(responses) != len(asked):
         return AS_MANY
     known = {call.get("id") for call in asked} - {None}
