@@ -34,7 +34,7 @@ def ask(base_url: str, question: str) -> str:
 
 
 def test_it_serves_a_pretend_model_and_stops_cleanly(program):
-    served = program("serve", "--port", "0", "--log")
+    served = program("serve", "--port", "0", "--log", "--pace", "0")
     assert ask(served.url(), "Weather in Oslo?") == "get_weather says: 12 °C, rain."
     assert '"city": "Oslo"' in served.until("toolCall")
     status, out, err = served.end()
@@ -63,7 +63,7 @@ def test_rules_from_a_file_make_the_model(program, tmp_path):
     rules.write_text(
         "rules:\n  - when: sun in (?P<town>\\w+)\n    call: get_weather\n    say: 'In {town}: {output}'\n"
     )
-    served = program("serve", "--port", "0", "--rules", rules)
+    served = program("serve", "--port", "0", "--rules", rules, "--pace", "0")
     assert ask(served.url(), "is there sun in Bergen") == "In Bergen: 12 °C, rain"
 
 
@@ -113,7 +113,7 @@ def test_an_option_that_is_wrong_is_told_in_one_line(run, tmp_path, monkeypatch,
 
 
 def test_listening_everywhere_is_told_with_addresses_that_can_be_used(program):
-    served = program("serve", "--host", "0.0.0.0", "--port", "0")
+    served = program("serve", "--host", "0.0.0.0", "--port", "0", "--pace", "0")
     url = served.url()
     assert url.startswith("http://127.0.0.1:")
     warning = served.until("other machines can connect to it")
