@@ -21,6 +21,7 @@ from livetools.setup.install_hints import install
 try:
     import redis
     from redis.asyncio import Redis as AsyncRedis
+    from redis.asyncio import RedisCluster as AsyncCluster
 except ImportError as error:
     raise ImportError(f"RedisHandleStore needs redis-py: {install('redis')}") from error
 
@@ -38,9 +39,10 @@ class RedisHandleStore:
     """Keeps the newest handle under ``key``, for ``lifetime`` seconds after it was saved.
 
     ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a redis-py client, which you close yourself:
-    ``redis.Redis`` (used in a thread; for asyncio and trio) or ``redis.asyncio.Redis`` (for asyncio). Anybody who can
-    read the key can resume the conversation. Raises ``ConfigError`` for a ``lifetime`` that is not a number of seconds
-    above 0, or is more than a year, for a ``key`` that is no text, and for a ``client`` of another kind.
+    ``redis.Redis`` (used in a thread; for asyncio and trio) or ``redis.asyncio.Redis`` (for asyncio), or a
+    ``RedisCluster`` of either. Anybody who can read the key can resume the conversation. Raises ``ConfigError`` for a
+    ``lifetime`` that is not a number of seconds above 0, or is more than a year, for a ``key`` that is no text, and for
+    a ``client`` of another kind.
 
     ::
 
@@ -50,13 +52,17 @@ class RedisHandleStore:
     """
 
     def __init__(
-        self, client: str | redis.Redis | AsyncRedis, key: str, *, lifetime: float = LIFETIME
+        self,
+        client: str | redis.Redis | redis.RedisCluster | AsyncRedis | AsyncCluster,
+        key: str,
+        *,
+        lifetime: float = LIFETIME,
     ) -> None:
         checked_seconds(lifetime, "lifetime", most=A_YEAR)
         checked_text(key, "key")
         if not key:
             raise ConfigError(f"key={key!r:.40}: expected a text, such as 'conversation:ann'")
-        if not isinstance(client, str | redis.Redis | AsyncRedis):
+        if not isinstance(client, str | redis.Redis | redis.RedisCluster | AsyncRedis | AsyncCluster):
             raise ConfigError(f"client is a {type(client).__name__}: expected a URL, or a client of redis-py")
         if isinstance(client, str):
             client = redis.Redis.from_url(client, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
@@ -68,7 +74,7 @@ class RedisHandleStore:
         Cancelling waits for Redis's answer where the client is a synchronous one.
         """
         client = self._client
-        if isinstance(client, AsyncRedis):
+        if isinstance(client, AsyncRedis | AsyncCluster):
             handle = await client.get(self.key)
         else:
             handle = await anyio.to_thread.run_sync(client.get, self.key)
@@ -77,7 +83,7 @@ class RedisHandleStore:
     async def save(self, handle: str) -> None:
         """Keep this handle in place of the last one. Raises ``redis.RedisError``; cancelling as in :meth:`load`."""
         client = self._client
-        if isinstance(client, AsyncRedis):
+        if isinstance(client, AsyncRedis | AsyncCluster):
             await client.set(self.key, handle, ex=self._lifetime)
         else:
             await anyio.to_thread.run_sync(partial(client.set, self.key, handle, ex=self._lifetime))

@@ -98,10 +98,7 @@ SWITCHES: Mapping[str, ValueCheck] = {
         "a ModelProfile, the name of a model, or None",
     ),
     "strict": (lambda v: isinstance(v, bool), "True or False"),
-    "clock": (
-        lambda v: all(overrides(v, Clock, name) for name in ("now", "sleep_until")),
-        "a Clock, such as FakeClock()",
-    ),
+    "clock": (_is_clock, "a Clock, such as FakeClock()"),
     "limits": (lambda v: isinstance(v, Limits), "a Limits, such as Limits(go_away=60)"),
     "faults": (lambda v: isinstance(v, Faults), "a Faults, such as Faults(drop=0.1)"),
     **dict.fromkeys(("pace", "hold"), (_is_number, "a number from 0 on, such as 1")),

@@ -59,6 +59,50 @@ def test_a_client_is_a_url_or_one_of_redis() -> None:
         RedisHandleStore({"url": "redis://localhost"}, "talk")  # type: ignore[arg-type]
 
 
+@pytest.mark.anyio
+async def test_the_client_of_a_cluster_is_as_good() -> None:
+    class Cluster(redis.RedisCluster):
+        def __init__(self) -> None:
+            self.kept: dict[str, str] = {}
+
+        def get(self, name: str) -> str | None:  # type: ignore[override]
+            return self.kept.get(name)
+
+        def set(self, name: str, value: str, *, ex: int) -> None:  # type: ignore[override]
+            self.kept[name] = value
+
+        def __del__(self) -> None:
+            """There are no connections to close."""
+
+    store = RedisHandleStore(Cluster(), "talk")
+    await store.save("here")
+    assert await store.load() == "here"
+
+
+def test_an_asyncio_client_of_a_cluster_is_awaited() -> None:
+    import asyncio
+
+    class Cluster(redis.asyncio.RedisCluster):
+        def __init__(self) -> None:
+            self.kept: dict[str, str] = {}
+
+        async def get(self, name: str) -> str | None:
+            return self.kept.get(name)
+
+        async def set(self, name: str, value: str, *, ex: int) -> None:  # type: ignore[override]
+            self.kept[name] = value
+
+        def __del__(self, *_: object) -> None:
+            """There are no connections to close."""
+
+    async def kept() -> str | None:
+        store = RedisHandleStore(Cluster(), "talk")
+        await store.save("here")
+        return await store.load()
+
+    assert asyncio.run(kept()) == "here"
+
+
 async def _async_client(redis_url: str) -> str | None:
     async with redis.asyncio.Redis.from_url(redis_url) as client:
         store = RedisHandleStore(client, "talk")

@@ -204,21 +204,24 @@ class _Talk:
                         raise KeyboardInterrupt
                     self.view.notice("Ctrl-C: you interrupted. Once more ends the conversation.")
                     cut = self.portal.start_task_soon(self._cut, answered)
+        self._tell_dropped()
         self.view.end()
         with contextlib.suppress(CancelledError):
             answered.result()
 
     def _show(self, event: Event) -> None:
-        if dropped := self.heard.dropped():
-            self.view.notice(
-                f"  {dropped} events are not shown: they came faster than they could be", "yellow"
-            )
+        self._tell_dropped()
         self.view.show(event)
         match event:
             case ApprovalRequested(call):
                 self._settle(self._decide(call))
             case ToolStarted(call) if self._waits(event):
                 self._settle(self._answer(call))
+
+    def _tell_dropped(self) -> None:
+        if dropped := self.heard.dropped():
+            what = "1 event is" if dropped == 1 else f"{dropped} events are"
+            self.view.notice(f"  {what} not shown: more came than the terminal could show", "yellow")
 
     def _waits(self, event: Event) -> bool:
         """Whether the user has to answer it."""

@@ -9,11 +9,14 @@ import select
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from support.forked import MAIN, Forked
 
+from livetools.cli.commands import chat as chat_command
 from livetools.cli.commands.chat import COMMANDS, value_of
+from livetools.cli.terminal.waiting_events import WaitingEvents
 from livetools.testing import FakeLiveServer
 
 
@@ -63,6 +66,16 @@ def test_in_a_pipe_nobody_approves(run, agent):
     assert "nobody was there to be asked" in result.stdout
     assert "approval needs an interactive terminal" in result.output
     assert "the user said no" not in result.output
+
+
+def test_what_a_slow_terminal_has_not_shown_is_counted_and_an_approval_still_asked_for(run, agent, monkeypatch):
+    monkeypatch.setattr(chat_command, "WaitingEvents", partial(WaitingEvents, most=1))
+    result = run("chat", agent, input="erase the disk sda\nhello\n")
+    assert result.exit_code == 0
+    assert "approval needs an interactive terminal" in result.output
+    first, second = result.stdout.split("> hello")
+    assert "events are not shown: more came than the terminal could show" in first
+    assert "not shown: more came than the terminal could show" in second
 
 
 def test_in_a_pipe_nobody_answers_for_a_function_without_a_handler(run, agent):
