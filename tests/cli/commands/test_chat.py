@@ -68,7 +68,9 @@ def test_in_a_pipe_nobody_approves(run, agent):
     assert "the user said no" not in result.output
 
 
-def test_what_a_slow_terminal_has_not_shown_is_counted_and_an_approval_still_asked_for(run, agent, monkeypatch):
+def test_what_a_slow_terminal_has_not_shown_is_counted_and_an_approval_still_asked_for(
+    run, agent, monkeypatch
+):
     monkeypatch.setattr(chat_command, "WaitingEvents", partial(WaitingEvents, most=1))
     result = run("chat", agent, input="erase the disk sda\nhello\n")
     assert result.exit_code == 0
