@@ -139,7 +139,8 @@ def environment(environ: Mapping[str, str]) -> Iterator[DoctorLine]:
         if environ.get(name):
             yield DoctorLine(None, f"{name}={_open(environ[name])}")
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        if (path := environ.get(name)) and not os.path.exists(path):
+        # OpenSSL reads several folders, as PATH has them, and passes over those that do not exist.
+        if (path := environ.get(name)) and not any(map(os.path.exists, (path, *path.split(os.pathsep)))):
             yield DoctorLine(False, f"{name} names {path}, which does not exist", f"Correct or unset {name}.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -179,3 +180,14 @@ def test_a_probe_is_offered_for_a_model_that_livetools_does_not_know(run, serve)
     assert "→ `livetools probe gemini-9-live` asks the service" in result.stdout
     known = run("doctor", "--base-url", server.url, "--model", "gemini-3.8-live")
     assert "livetools probe" not in known.stdout
+
+
+def test_of_several_folders_of_authorities_one_that_exists_is_enough(tmp_path):
+    def faults(*folders):
+        environ = {"SSL_CERT_DIR": os.pathsep.join(map(str, folders))}
+        return [f.text for f in environment(environ) if f.ok is False]
+
+    assert faults(tmp_path / "nowhere", tmp_path) == []
+    assert faults(tmp_path / "a", tmp_path / "b") == [
+        f"SSL_CERT_DIR names {tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}, which does not exist"
+    ]
