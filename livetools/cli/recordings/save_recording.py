@@ -49,7 +49,8 @@ class FrameRecorder:
 
 @contextmanager
 def opened(recording: Recording, advice: str = "--force overwrites it") -> Iterator[Recording]:
-    """The recording, open to be written. ``ConfigError`` says what to do about a file that cannot be."""
+    """The recording, open to be written. ``ConfigError`` says what to do about a file that cannot be, as on a full
+    disk."""
     try:
         recording.__enter__()
     except FileExistsError:
@@ -59,7 +60,10 @@ def opened(recording: Recording, advice: str = "--force overwrites it") -> Itera
     try:
         yield recording
     finally:
-        recording.__exit__(None, None, None)
+        try:
+            recording.__exit__(None, None, None)
+        except OSError as error:  # what could not be written is tried once more when the file is closed
+            raise ConfigError(f"{recording.path} cannot be written: {error.strerror}") from None
 
 
 @contextmanager

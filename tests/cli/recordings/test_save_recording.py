@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 import pytest
 from support.apart import run_pytest
 
+from livetools import ConfigError
 from livetools.audio import write_wav
-from livetools.testing import Recording
+from livetools.cli.recordings.save_recording import opened
+from livetools.testing import Frame, Recording
 
 QUESTIONS = "Weather in Oslo?\nhello\n"
 
@@ -47,6 +50,22 @@ def test_force_alone_and_a_place_that_cannot_be_written_are_refused_in_words(run
     result = run("chat", agent, "--save", nowhere, input="")
     assert f"{nowhere}: No such file" in result.stderr
     assert result.exit_code != 0
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_of_the_recording(tmp_path):
+    resource = pytest.importorskip("resource", reason="Windows limits no files")
+    file, before = tmp_path / "talk.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def record():
+        with opened(Recording(file, mode="x")) as recording:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, before[1]))
+            recording.add(Frame(0.0, "client", 1, {"setup": {"model": "models/gemini-3.8-live"}}))
+
+    try:
+        with pytest.raises(ConfigError, match=re.escape(f"{file} cannot be written: File too large")):
+            record()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_save_in_a_chat_writes_what_was_said_so_far_and_overwrites_nothing(run, agent, tmp_path):
