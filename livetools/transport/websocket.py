@@ -102,7 +102,8 @@ class WebSocket:
         never = ", or None for never,"
         for name, other in (("dead_after", never), ("ping_interval", never), ("write_timeout", "")):
             seconds = getattr(self, name)
-            if (other and seconds is None) or (type(seconds) in (int, float) and 0 < seconds < inf):
+            number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+            if (number and 0 < seconds < inf) or (other and seconds is None):
                 continue
             raise ConfigError(f"{name} is {seconds!r:.40}: seconds above 0{other} are expected")
 

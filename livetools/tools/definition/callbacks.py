@@ -15,8 +15,13 @@ from .annotations import Unresolved, context_of, function_of, owner_of, resolve
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-#: The share of a name, 0 to 1, that a method must have in common with the one that was meant: helpers have less.
-MEANT = 0.76
+#: The share of a name, 0 to 1, that a method must have in common with the one that was meant: a letter or two differ.
+#: ``is_allowed`` and ``cancel`` are helpers, and no misspelt ``on_allowed`` and ``on_cancel``.
+MEANT = 0.86
+#: Words that say nothing more beside the name of a method: ``before_tool_call``, ``check_headers``.
+SAY_NOTHING = frozenset({
+    "call", "calls", "callback", "check", "headers", "hook", "message", "request", "text", "tool", "tools",
+})  # fmt: skip
 
 _Place = Literal["", "positional", "keyword"]
 
@@ -118,5 +123,7 @@ def own_methods(value: object, base: type) -> list[str]:
 def _meant(name: str, known: Collection[str]) -> str:
     """The method that was meant: ``before`` by ``befor``, ``Before``, ``before_call`` and ``check_before``."""
     word = snake(name).lower()
-    near = [each for each in known if f"_{each}_" in f"_{word}_"] or near_names(word, known, cutoff=MEANT)
+    words = set(word.split("_"))
+    whole = [each for each in known if (own := set(each.split("_"))) <= words and words - own <= SAY_NOTHING]
+    near = whole or near_names(word, known, cutoff=MEANT)
     return near[0] if near else ""

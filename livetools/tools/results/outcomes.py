@@ -87,7 +87,10 @@ def _outcome(value: object, key: str) -> Outcome:
 def _unsaid(value: object, error: Exception) -> ToolError:
     """For the model where in the result it is; for the log also what was raised, without its text."""
     path, at = place_of_failure(value)
-    what = f"{path or 'it'} is of the class {type(at).__name__}, which raised an error when it was read"
+    # What is read only once, such as a generator, does not fail when it is looked for: its container is known then.
+    inside = type(at) in (dict, list, tuple)
+    where = "holds a value that" if inside else f"is of the class {type(at).__name__}, which"
+    what = f"{path or 'it'} {where} raised an error when it was read"
     log.warning("the result could not be put into words: %s: %s", what, place(error.__cause__ or error))
     told = ToolError(f"the result could not be put into words: {what}. Return text, numbers, lists and dicts")
     told.__cause__ = error

@@ -102,9 +102,16 @@ def place_of_failure(value: Any) -> tuple[str, object]:
         found = next(((key, each) for key, each in items if _fails(each)), None)
         if found is None:  # not the values: the keys, or what was read only once
             break
-        path += f"[{found[0]}]" if type(value) is not dict else f"{'.' if path else ''}{text(str(found[0]))}"
+        path += f"[{found[0]}]" if type(value) is not dict else f"{'.' if path else ''}{_name_of(found[0])}"
         value = found[1]
     return path, value
+
+
+def _name_of(key: object) -> str:
+    try:
+        return text(str(key))
+    except Exception:
+        return f"a key of the class {type(key).__name__}"
 
 
 def _fails(value: object) -> bool:

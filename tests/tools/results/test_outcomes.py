@@ -207,6 +207,24 @@ def test_a_value_that_fights_back_is_an_error_and_no_exception() -> None:
         }
 
 
+def test_what_can_be_read_only_once_is_told_as_something_in_the_result() -> None:
+    def rows() -> Iterator[int]:
+        yield 1
+        raise ValueError
+
+    assert "it holds a value that raised an error when it was read" in encode({"rows": rows()})["error"]
+
+
+def test_a_key_that_fights_back_is_an_error_and_no_exception() -> None:
+    class Key:
+        def __str__(self) -> str:
+            raise ValueError
+
+        __repr__ = __str__
+
+    assert "a key of the class Key: an object of the class Key" in encode({Key(): Trap()})["error"]
+
+
 def test_the_log_names_the_place_and_the_class_of_what_a_result_raised_and_not_its_text(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
