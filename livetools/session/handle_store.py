@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
-import anyio
 import anyio.to_thread
 
 from livetools.events import Call, Event, HandleUpdate
@@ -20,7 +19,7 @@ from livetools.setup.secrecy import place
 from livetools.transport.loop.wake import make_wake
 
 from .frame_log import detail
-from .handlers.user_code import UserCode, is_of_the_user
+from .handlers.user_code import is_of_the_user
 
 log = get_logger("livetools.session")
 
@@ -162,7 +161,6 @@ class Keeper:
         self.lock = anyio.Lock()  # the store is used by one task at a time
         self._newest: str | None = None
         self._changed = make_wake()
-        self._saving = UserCode()
 
     def event(self, event: Event) -> None:
         """Take note."""
@@ -176,13 +174,6 @@ class Keeper:
             await self._changed.wait()
             await self.finish()
 
-    async def cut_off(self) -> None:
-        """Wait for the end of the session's tasks, and abandon a save that continues though it is cancelled by that."""
-        try:
-            await anyio.sleep_forever()
-        finally:
-            self._saving.end()
-
     async def finish(self) -> None:
         """Save what is not saved yet."""
         # Taken before the save, so that a handle that comes meanwhile is saved next.
@@ -191,7 +182,7 @@ class Keeper:
             return
         try:
             async with self.lock:
-                await self._saving.perform(self.save(handle))
+                await self.save(handle)
         except BaseException as error:
             if not is_of_the_user(error):
                 raise

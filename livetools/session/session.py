@@ -83,7 +83,6 @@ class Session(SessionBase):
         if assembly.keeper is not None:
             listeners.add(assembly.keeper, "the handle store")
             group.start_soon(assembly.keeper.run)
-            group.start_soon(assembly.keeper.cut_off)
         async with Starter(group) as starter:
             self._opening = driver = SessionDriver(assembly, starter, self, left, ready)
             try:

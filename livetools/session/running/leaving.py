@@ -7,7 +7,7 @@ Leaving waits for what can end in order. Each wait has a bound, and behind it th
             HANDLERS_END         handlers that were asked to stop, and hooks; then the others are abandoned, and undone
             HANDLERS_END         what undoes them
             (transport)          the closing handshake, ``websocket_connection.CLOSE_TIMEOUT``, at the same time
-    CANCELLED_END                what runs on though it is cancelled, as a save of the handle may; then it is abandoned
+    CANCELLED_END                what runs on though it is cancelled; then it is abandoned
 
 The worst case is ``LEAVE + CANCELLED_END``, seven seconds: every bound is reached, and something swallows each
 cancellation. A thread that never returns is not waited for beyond ``HANDLERS_END``: it is a daemon.

@@ -77,31 +77,3 @@ async def test_nothing_keeps_a_session_longer_than_the_worst_case(
                         await anyio.sleep(0.001)
             left = passed.seconds
         assert passed.seconds - left < WORST_CASE + 1.0, "a second for a busy machine"
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::RuntimeWarning")
-@pytest.mark.parametrize("handles", [1, 2], ids=["saved while it runs", "and again at its end"])
-async def test_a_store_that_swallows_each_cancellation_keeps_no_session_longer_either(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, handles: int
-) -> None:
-    for name in ("LEAVE", "LAST_WORDS", "HANDLERS_END", "CANCELLED_END"):
-        monkeypatch.setattr(leaving, name, getattr(leaving, name) / 20)
-    saves: list[str] = []
-
-    class Store:
-        async def load(self) -> None:
-            return None
-
-        async def save(self, handle: str) -> None:
-            saves.append(handle)
-            if len(saves) == handles:
-                await swallow()
-
-    with running_time() as passed, anyio.fail_after(30):
-        async with opened(handle_store=Store()) as line:
-            for n in range(handles):
-                line.server.send({"sessionResumptionUpdate": {"newHandle": f"h{n}", "resumable": True}})
-                await line.quiet()
-            left = passed.seconds
-        assert passed.seconds - left < WORST_CASE + 1.0, "a second for a busy machine"
-    assert saves[-1] == f"h{handles - 1}"
