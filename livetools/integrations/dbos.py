@@ -381,9 +381,8 @@ class _Store:
 
     def _new_key(self) -> None:
         self.key = uuid.uuid4().hex
-        self.told: deque[str] = deque(
-            maxlen=_REMEMBERED
-        )  # calls that the state of the newest handle knows of
+        # Calls that the state of the newest handle knows of.
+        self.told: deque[str] = deque(maxlen=_REMEMBERED)
         self._finished: list[str] = []  # since
         self._at: dict[str, tuple[str, list[str]]] = {}  # what belongs to a handle that is still to be saved
 
